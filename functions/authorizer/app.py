@@ -10,7 +10,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.app import stores
+from duecourse.app import secrets
 from duecourse.domain.access.bearer import extract_secret
 from duecourse.domain.access.tokens import ApiToken, InvalidTokensError
 
@@ -34,7 +34,7 @@ def _find_token(event: dict[str, Any]) -> ApiToken | None:
     if secret is None:
         return None
     try:
-        return stores.api_tokens().find(secret)
+        return secrets.api_tokens().find(secret)
     except InvalidTokensError as error:
         logger.error("nobody is let in", problem=str(error))
         return None

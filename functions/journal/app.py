@@ -14,7 +14,7 @@ from duecourse.adapters.aws.dynamodb.stream import (
     parse_task_change,
 )
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
-from duecourse.app import services, stores
+from duecourse.app import queues, services, stores
 from duecourse.domain.errors import PublishError
 from duecourse.domain.events.bus_filter import BusFilter, filter_for_bus
 from duecourse.domain.events.event import LiveEvent
@@ -67,7 +67,7 @@ def _publish(events: Sequence[LiveEvent]) -> LiveEvent | None:
     if not wanted:
         return None
     try:
-        stores.event_bus().publish(wanted)
+        queues.event_bus().publish(wanted)
     except PublishError as error:
         logger.exception(
             "the rest will be tried again", taken=error.published_count, events=len(wanted)
@@ -78,9 +78,9 @@ def _publish(events: Sequence[LiveEvent]) -> LiveEvent | None:
 
 def _send_notifications(projected: ProjectedChange) -> None:
     for notice in projected.notifications:
-        if notice.idempotency_key not in stores.sent_notification_keys():
-            stores.notification_queue().send(notice)
-            stores.sent_notification_keys().append(notice.idempotency_key)
+        if notice.idempotency_key not in queues.sent_notification_keys():
+            queues.notification_queue().send(notice)
+            queues.sent_notification_keys().append(notice.idempotency_key)
 
 
 def _add_increments(increments: Sequence[Increment]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aws_lambda_powertools import Logger
-from duecourse.app import stores
+from duecourse.app import secrets, stores
 from duecourse.domain.access.tokens import InvalidTokensError
 from duecourse.domain.events.handshake import ConnectRequest, ForeignOriginError, UnauthorizedError
 from duecourse.usecases.events.connect import connect
@@ -23,7 +23,7 @@ def authorize(event: dict[str, Any]) -> dict[str, Any]:
         connection = connect(
             knock,
             connections=stores.connections(),
-            tokens=stores.api_tokens(),
+            tokens=secrets.api_tokens(),
             allowed_origins=stores.settings().live_origins,
             now=stores.clock().now(),
         )

@@ -16,7 +16,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.aws.sqs import notification_from_body
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
-from duecourse.app import services, stores
+from duecourse.app import queues, services, stores
 from duecourse.domain.chat.notification import Notification
 from duecourse.usecases.chat.deliver_notification import (
     DeliveryOutcome,
@@ -49,7 +49,7 @@ def _handle_record(record: SQSRecord) -> None:
             notice, services.notification_deps(), is_redelivery=_is_redelivery(record), now=now
         )
         if given.deferred_until is not None:
-            stores.notification_queue().defer(
+            queues.notification_queue().defer(
                 record.receipt_handle, until=given.deferred_until, now=now
             )
     except Exception:

@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
-from duecourse.app import stores
+from duecourse.app import queues, stores
 from duecourse.usecases.dispatch.scan_due import ScanDeps, scan_due
 
 RESERVED_MS = 10_000
@@ -22,7 +22,7 @@ metrics = Metrics(service="scanner")
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     scanner = ScanDeps(
         store=stores.task_store(),
-        queue=stores.work_queue(),
+        queue=queues.work_queue(),
         clock=stores.clock(),
         fan_out=stores.fan_out(),
         has_time=lambda: context.get_remaining_time_in_millis() > RESERVED_MS,

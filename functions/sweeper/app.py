@@ -10,7 +10,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable, unreadable_items
-from duecourse.app import registry, stores
+from duecourse.app import queues, registry, stores
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
 from duecourse.usecases.dispatch.recover_expired_leases import SweepDeps, recover_expired_leases
@@ -38,8 +38,8 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
 
     sweeper = SweepDeps(
         store=stores.task_store(),
-        queue=stores.work_queue(),
-        failure_queue=stores.failure_queue(),
+        queue=queues.work_queue(),
+        failure_queue=queues.failure_queue(),
         clock=stores.clock(),
         has_time=has_time,
     )
@@ -84,7 +84,7 @@ def _redeploy_deps(has_time: Callable[[], bool]) -> RedeployDeps:
     return RedeployDeps(
         store=stores.task_store(),
         deployments=stores.deployments(),
-        queue=stores.work_queue(),
+        queue=queues.work_queue(),
         clock=stores.clock(),
         has_time=has_time,
     )

@@ -17,7 +17,7 @@ from duecourse.adapters.http.request_errors import (
     TooLargeError,
     UnknownPlatformError,
 )
-from duecourse.app import registry, stores
+from duecourse.app import queues, registry, stores
 from duecourse.domain.errors import InvalidFieldsError
 
 MAX_PLATFORM_LENGTH = 20
@@ -44,7 +44,7 @@ def _receive(name: str, event: dict[str, Any]) -> InboundResult:
     if name not in registry.channels():  # no channel to reply through
         raise UnknownPlatformError
     if heard.message is not None:
-        stores.chat_queue().send(heard.message)
+        queues.chat_queue().send(heard.message)
     return heard
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.app import stores
+from duecourse.app import queues
 from moto.dynamodb.models import dynamodb_backends
 
 from local.runtime.stream_sources import _to_lambda_record
@@ -41,7 +41,7 @@ def counts(client: StackClient) -> tuple[int, int, int]:
 
 def forgotten(client: StackClient) -> list[dict[str, Any]]:
     """All changes so far, as one batch, with nothing kept of them and nobody told."""
-    stores.sent_notification_keys().clear()
+    queues.sent_notification_keys().clear()
     for table in ("JournalTable", "StatsTable"):
         tables()[table].items.clear()
     assert client.call("GET", "/stats").body["lateness"]["count"] == 0

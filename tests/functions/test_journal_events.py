@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from duecourse.app import stores
+from duecourse.app import queues, stores
 from duecourse.domain.errors import PublishError
 from duecourse.domain.events.event import LiveEvent
 from duecourse.ports.integrations import EventBus
@@ -125,7 +125,7 @@ def test_one_event_that_is_refused_again_and_again_holds_up_only_what_follows_it
     failing, fine, records = story
     with monkeypatch.context() as refusing:
         refusing.setattr(
-            stores, "event_bus", partial(RefusingBus, stores.event_bus(), "task:retry_executed")
+            queues, "event_bus", partial(RefusingBus, queues.event_bus(), "task:retry_executed")
         )
         left = told_by(client, records)
         assert left == sequences(records)[-len(left) :] != sequences(records)

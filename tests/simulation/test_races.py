@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from duecourse.app import stores
+from duecourse.app import queues
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.time.instant import from_text
 
@@ -96,7 +96,7 @@ def test_ten_copies_of_one_message_give_one_run(client: StackClient) -> None:
     due_at = from_text(task["due_at"])
     for _ in range(10):
         client.stack.scheduler.call(
-            lambda: stores.work_queue().send(
+            lambda: queues.work_queue().send(
                 [Dispatch(due_at, task["id"])], now=client.stack.clock.now()
             )
         )

@@ -19,7 +19,7 @@ USECASES = sorted(
 )
 AWS_AND_CALENDARS = {"boto3", "botocore", "pynamodb", "dateutil", "cronsim"}
 # What building the parts loads on the first event, as a container does after its import.
-BUILT = "from duecourse.app import stores; stores.task_store(); stores.work_queue()"
+BUILT = "from duecourse.app import queues, stores; stores.task_store(); queues.work_queue()"
 SETTINGS = {
     "TASKS_TABLE": "tasks",
     "JOURNAL_TABLE": "journal",
@@ -126,7 +126,7 @@ def test_only_the_journal_knows_the_event_bus(function: str) -> None:
     bus = "duecourse.adapters.aws.eventbridge"
 
     assert bus not in _loaded(f"import functions.{function}.app", BUILT)
-    assert bus in _loaded("import functions.journal.app", BUILT, "stores.event_bus()")
+    assert bus in _loaded("import functions.journal.app", BUILT, "queues.event_bus()")
 
 
 def test_the_journal_asks_for_the_bus_only_when_something_is_told() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.json_body import parse_event_body
-from duecourse.app import stores
+from duecourse.app import queues, stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.time.instant import from_text, to_text
@@ -97,7 +97,7 @@ def redrive_dead_letters() -> Response[str]:
     result = redrive(
         _read_ids(router.current_event.raw_event),
         dead_letters=stores.dead_letters(),
-        source_queues=stores.source_queues(),
+        source_queues=queues.source_queues(),
         store=stores.task_store(),
     )
     return json_response({"redriven": result.sent, "left": _skipped_to_json(result.skipped)})

@@ -8,7 +8,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.json_body import parse_event_body
-from duecourse.app import services, stores
+from duecourse.app import queues, services, stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
 from duecourse.domain.validation.fields import Fields, choice_field, text_field
@@ -127,7 +127,7 @@ def resolve(task_id: str) -> Response[str]:
         get_task(task_id, store=stores.task_store()),
         lambda task: resolve_indeterminate(task, outcome, at=now),
         store=stores.task_store(),
-        queue=stores.work_queue(),
+        queue=queues.work_queue(),
         now=now,
     )
     return json_response(task_to_response(task))

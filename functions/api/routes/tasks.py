@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.json_body import parse_event_body
-from duecourse.app import registry, services, stores
+from duecourse.app import queues, registry, services, stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.requests.new_task import parse_new_task
@@ -217,7 +217,7 @@ def _update(task_id: str, transition: Callable[[Task], Task]) -> Response[str]:
         _load_task(task_id),
         transition,
         store=stores.task_store(),
-        queue=stores.work_queue(),
+        queue=queues.work_queue(),
         now=stores.clock().now(),
     )
     return json_response(task_to_response(task))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from duecourse.app import stores
+from duecourse.app import secrets, stores
 from duecourse.ports.integrations import (
     Channel,
     ConnectionSender,
@@ -53,7 +53,7 @@ def builtin_channels() -> Mapping[str, Channel]:
     from duecourse.adapters.channels.platform import OutboundDeps
     from duecourse.adapters.channels.registry import make_channels
 
-    deps = OutboundDeps(poster=http_client(), tokens=stores.chat_tokens(), clock=stores.clock())
+    deps = OutboundDeps(poster=http_client(), tokens=secrets.chat_tokens(), clock=stores.clock())
     return make_channels(stores.settings().channels, deps)
 
 
@@ -71,12 +71,13 @@ def inbound_parser(name: str) -> InboundParser:
     if not platform.is_verified and name not in channels():
         raise UnknownPlatformError
     return platform.inbound.make(
-        InboundDeps(proofs=stores.chat_verification_keys(), new_id=stores.new_id)
+        InboundDeps(proofs=secrets.chat_verification_keys(), new_id=stores.new_id)
     )
 
 
 def register_channel(name: str, channel: Channel) -> None:
     _registrations.channels[name] = channel
+    capabilities.cache_clear()
 
 
 def providers() -> Mapping[str, Provider]:
@@ -91,7 +92,7 @@ def builtin_providers() -> Mapping[str, Provider]:
     return make_providers(
         stores.settings().providers,
         http_client(),
-        stores.provider_keys(),
+        secrets.provider_keys(),
         stores.clock(),
         is_loopback_allowed=_registrations.is_loopback_allowed,
     )
@@ -99,6 +100,7 @@ def builtin_providers() -> Mapping[str, Provider]:
 
 def register_provider(name: str, provider: Provider) -> None:
     _registrations.providers[name] = provider
+    capabilities.cache_clear()
 
 
 @cache
@@ -151,6 +153,7 @@ def remote(function: str, **options: Any) -> Handler:
 def register_handler(name: str, handler: Handler) -> None:
     """Replace the handler of this type, so that the test kit can watch it."""
     _registrations.handlers[name] = handler
+    capabilities.cache_clear()
 
 
 @cache
@@ -169,7 +172,9 @@ def deployed_version() -> str:
     return code_version(CORE_FOLDER, find_code_path(stores.settings().handlers_module))
 
 
+@cache
 def capabilities() -> Capabilities:
+    """Return what this deployment supports. It is built again after a registration."""
     from duecourse.adapters.channels.registry import default_channel
     from duecourse.adapters.runtime.policy_files import read_policies_without_rules
     from duecourse.domain.requests.action_payload import check_action
@@ -185,7 +190,7 @@ def capabilities() -> Capabilities:
         },
         default_channel=default_channel(channels()),
         payload_checks={
-            name: partial(check_payload, handler=one) for name, one in handlers().items()
+            name: partial(check_payload, handler=handler) for name, handler in handlers().items()
         },
         check_verifier=partial(check_action, providers=_provider_checks()),
         find_call_keys=partial(keys_of_call, providers=providers()),
@@ -210,7 +215,7 @@ def _builtin_handlers() -> Mapping[str, Handler]:
         "enrich": EnrichHandler(providers(), stores.budgets(), stores.clock(), channels()),
         "webhook": WebhookHandler(
             webhook_client(),
-            stores.signing_keys(),
+            secrets.signing_keys(),
             stores.clock(),
             is_loopback_allowed=_registrations.is_loopback_allowed,
         ),
@@ -238,3 +243,4 @@ def _invoker() -> Invoker:
 def reset() -> None:
     """Remove all registrations."""
     vars(_registrations).update(vars(_Registrations()))
+    capabilities.cache_clear()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from duecourse.adapters.runtime.backoff import sleep_with_jitter
 from duecourse.adapters.runtime.learning_errors import log_learning_unavailable
-from duecourse.app import registry, stores
+from duecourse.app import queues, registry, secrets, stores
 
 if TYPE_CHECKING:
     from duecourse.domain.alerts.rules import AlertThresholds
@@ -30,7 +30,7 @@ def create_task_deps() -> CreateTaskDeps:
     from duecourse.usecases.tasks.create_task import CreateTaskDeps
 
     return CreateTaskDeps(
-        stores.task_store(), stores.work_queue(), stores.budgets(), registry.capabilities()
+        stores.task_store(), queues.work_queue(), stores.budgets(), registry.capabilities()
     )
 
 
@@ -71,7 +71,7 @@ def approval_deps() -> ApprovalDeps:
     from duecourse.usecases.runs.approve_reject import ApprovalDeps
 
     return ApprovalDeps(
-        stores.task_store(), stores.subjects(), stores.work_queue(), sleep_with_jitter
+        stores.task_store(), stores.subjects(), queues.work_queue(), sleep_with_jitter
     )
 
 
@@ -83,7 +83,7 @@ def verification_deps() -> VerificationDeps:
 
     return VerificationDeps(
         approval_deps=approval_deps(),
-        failure_queue=stores.failure_queue(),
+        failure_queue=queues.failure_queue(),
         verifier=ProviderVerifier(registry.providers(), stores.budgets(), stores.clock()),
         clock=stores.clock(),
         lease=stores.settings().lease,
@@ -99,9 +99,9 @@ def worker_deps() -> WorkerDeps:
     return WorkerDeps(
         store=stores.task_store(),
         subjects=stores.subjects(),
-        queue=stores.work_queue(),
-        slow_queue=stores.slow_work_queue(),
-        failure_queue=stores.failure_queue(),
+        queue=queues.work_queue(),
+        slow_queue=queues.slow_work_queue(),
+        failure_queue=queues.failure_queue(),
         breakers=stores.breakers(),
         quiet_hours=stores.quiet_hours(),
         handlers=registry.handlers(),
@@ -124,7 +124,7 @@ def failure_deps() -> FailureDeps:
     return FailureDeps(
         store=stores.task_store(),
         subjects=stores.subjects(),
-        queue=stores.work_queue(),
+        queue=queues.work_queue(),
         breakers=stores.breakers(),
         policies=stores.policies(),
         clock=stores.clock(),
@@ -141,7 +141,7 @@ def broadcast_deps() -> BroadcastDeps:
 
     return BroadcastDeps(
         connections=stores.connections(),
-        tokens=stores.api_tokens(),
+        tokens=secrets.api_tokens(),
         sender=registry.connection_sender(),
         fan_out=stores.fan_out(),
         clock=stores.clock(),
@@ -162,13 +162,13 @@ def journal_deps() -> JournalDeps:
 def wait_sync_deps() -> WaitSyncDeps:
     from duecourse.usecases.tasks.sync_waiting_task import WaitSyncDeps
 
-    return WaitSyncDeps(stores.task_store(), stores.work_queue(), stores.clock())
+    return WaitSyncDeps(stores.task_store(), queues.work_queue(), stores.clock())
 
 
 def dead_letter_deps() -> DeadLetterDeps:
     from duecourse.usecases.dead_letters.handle import DeadLetterDeps
 
-    return DeadLetterDeps(failure_deps(), stores.dead_letters(), stores.notification_queue())
+    return DeadLetterDeps(failure_deps(), stores.dead_letters(), queues.notification_queue())
 
 
 def alert_sources() -> AlertSources:
@@ -198,12 +198,13 @@ def alert_limits() -> AlertThresholds:
 def alert_deps() -> AlertDeps:
     from duecourse.usecases.alerts.send import AlertDeps
 
-    return AlertDeps(stores.operator_chats(), stores.alert_cooldowns(), stores.notification_queue())
+    return AlertDeps(stores.operator_chats(), stores.alert_cooldowns(), queues.notification_queue())
 
 
 def reset() -> None:
     """Clear everything that was built. The next use reads the environment again."""
-    for part in [*vars(stores).values(), *vars(registry).values(), *globals().values()]:
-        if hasattr(part, "cache_clear"):
-            part.cache_clear()
+    modules = [vars(stores), vars(queues), vars(secrets), vars(registry), globals()]
+    for value in [value for module in modules for value in module.values()]:
+        if hasattr(value, "cache_clear"):
+            value.cache_clear()
     registry.reset()

@@ -1,4 +1,4 @@
-"""Build the adapters for storage, queues and secrets, each on first use and once per container.
+"""Build the stores, the clock and the settings, each on first use and once per container.
 
 Nothing is built at import time, and each function loads only the modules it uses.
 """
@@ -6,37 +6,23 @@ Nothing is built at import time, and each function loads only the modules it use
 from __future__ import annotations
 
 import uuid
-from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING
 
 from duecourse.adapters.runtime.clock import SystemClock
 from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
 from duecourse.app.settings import Settings
-from duecourse.domain.dispatch.dead_letter import Queue
 from duecourse.domain.limits.budget import MICROS_PER_DOLLAR
 from duecourse.ports.chat import Connections, Profiles, QuietHoursStore, ReplyStore
 from duecourse.ports.dispatch import AlertCooldownStore, Deployments, ScanCursors, UnreadableNotes
-from duecourse.ports.integrations import ApiTokens, EventBus, Keys
 from duecourse.ports.journal import ErrorLog, Journal, Patterns, Stats
 from duecourse.ports.limits import Budgets, CircuitBreakerStore
-from duecourse.ports.queues import (
-    ChatQueue,
-    DeadLetters,
-    FailureQueue,
-    NotificationQueue,
-    SourceQueues,
-    WorkQueue,
-)
+from duecourse.ports.queues import DeadLetters
 from duecourse.ports.runtime import Clock, FanOut
 from duecourse.ports.tasks import Subjects, TaskStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from botocore.config import Config
-    from types_boto3_events.client import EventBridgeClient
-    from types_boto3_sqs.client import SQSClient
 
     from duecourse.domain.chat.chat_address import ChatAddress
     from duecourse.domain.failures.policy import Policy
@@ -218,127 +204,6 @@ def dead_letters() -> DeadLetters:
 
     _bind_tables()
     return DynamoDeadLetters(retention=settings().retention)
-
-
-@cache
-def work_queue() -> WorkQueue:
-    from duecourse.adapters.aws.sqs import SqsWorkQueue
-
-    return SqsWorkQueue(_sqs_client(), settings().work_queue_url)
-
-
-@cache
-def slow_work_queue() -> WorkQueue:
-    from duecourse.adapters.aws.sqs import SqsWorkQueue
-
-    return SqsWorkQueue(_sqs_client(), settings().slow_work_queue_url)
-
-
-@cache
-def failure_queue() -> FailureQueue:
-    from duecourse.adapters.aws.sqs import SqsFailureQueue
-
-    return SqsFailureQueue(_sqs_client(), settings().failures_queue_url)
-
-
-@cache
-def notification_queue() -> NotificationQueue:
-    from duecourse.adapters.aws.sqs import SqsNotificationQueue
-
-    return SqsNotificationQueue(_sqs_client(), settings().notifications_queue_url)
-
-
-@cache
-def sent_notification_keys() -> deque[str]:
-    """Return the idempotency keys of notifications that this container sent last."""
-    return deque(maxlen=1_000)
-
-
-@cache
-def event_bus() -> EventBus:
-    import boto3
-
-    from duecourse.adapters.aws.eventbridge import EventBridgeBus
-    from duecourse.adapters.runtime.backoff import sleep_with_jitter
-
-    client: EventBridgeClient = boto3.client("events", config=_short_timeouts())
-    return EventBridgeBus(client, settings().event_bus, backoff=sleep_with_jitter)
-
-
-@cache
-def chat_queue() -> ChatQueue:
-    from duecourse.adapters.aws.sqs import SqsChatQueue
-
-    return SqsChatQueue(_sqs_client(), settings().chat_queue_url)
-
-
-@cache
-def source_queues() -> SourceQueues:
-    from duecourse.adapters.aws.sqs import SqsSourceQueues
-
-    urls = {
-        Queue.WORK: settings().work_queue_url,
-        Queue.SLOW_WORK: settings().slow_work_queue_url,
-        Queue.FAILURES: settings().failures_queue_url,
-        Queue.NOTIFICATIONS: settings().notifications_queue_url,
-        Queue.CHAT: settings().chat_queue_url,
-    }
-    return SqsSourceQueues(_sqs_client(), urls)
-
-
-@cache
-def provider_keys() -> Keys:
-    from duecourse.adapters.aws.secret_keys import SecretKeys
-
-    return SecretKeys(settings().provider_keys_secret, clock())
-
-
-@cache
-def signing_keys() -> Keys:
-    from duecourse.adapters.aws.secret_keys import SecretKeys
-
-    return SecretKeys(settings().webhook_signing_secret, clock(), label="webhook signing keys")
-
-
-@cache
-def api_tokens() -> ApiTokens:
-    from duecourse.adapters.aws.api_tokens import SecretApiTokens
-
-    return SecretApiTokens(settings().api_tokens_secret, clock())
-
-
-@cache
-def chat_tokens() -> Keys:
-    """Return the tokens for sending, by platform."""
-    from duecourse.adapters.aws.secret_keys import SecretKeys
-
-    return SecretKeys(settings().chat_tokens_secret, clock(), label="chat tokens")
-
-
-@cache
-def chat_verification_keys() -> Keys:
-    """Return the keys that verify incoming requests, by platform.
-
-    It may also hold our bot's name at Telegram, as `telegram_bot_name`.
-    """
-    from duecourse.adapters.aws.secret_keys import SecretKeys
-
-    return SecretKeys(settings().chat_verification_secret, clock(), label="chat verification keys")
-
-
-@cache
-def _sqs_client() -> SQSClient:
-    import boto3
-
-    client: SQSClient = boto3.client("sqs", config=_short_timeouts())
-    return client
-
-
-def _short_timeouts() -> Config:
-    """Return timeouts shorter than a function's own; boto3's defaults are longer."""
-    from botocore.config import Config
-
-    return Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 3})
 
 
 @cache

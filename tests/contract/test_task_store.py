@@ -11,8 +11,9 @@ from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.skipped import SkippedOccurrences, SkipReason
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import ReviewLink, SkippedOccurrences, Task
+from duecourse.domain.tasks.task import ReviewLink, Task
 from duecourse.ports.tasks import TaskStore
 from pynamodb.exceptions import PutError
 
@@ -48,7 +49,9 @@ def test_a_created_task_is_got_as_it_was(store: TaskStore) -> None:
         run_transitions.commit(claim_task(a_task()), {"ts": 1}, at=NOW),
         a_task(repeat="monthly", anchor=a_task(due_at=NOW - 17 * DAY).anchor, paused=True),
         a_task(
-            skipped=SkippedOccurrences(3, "paused"), guidance=("look", "here"), request_hash="abc"
+            skipped=SkippedOccurrences(3, SkipReason.PAUSED),
+            guidance=("look", "here"),
+            request_hash="abc",
         ),
         a_task(
             status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN, failed_occurrences=2

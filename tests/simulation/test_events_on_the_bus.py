@@ -42,7 +42,7 @@ PROMISED: dict[str, set[str]] = {
     "task:unblocked": {"from", "due_at"},
     "task:cancelled": set(),
     "task:indeterminate": FAILURE | {"key"},
-    "task:skipped": {"count", "reason", "next_at"},
+    "task:skipped": {"count", "skip_reason", "reason", "next_at"},
     "budget:exceeded": {"run_id", "budget"},
     "breaker:opened": {"provider", "failures", "until"},
     "breaker:closed": {"provider", "failures", "opened_at"},

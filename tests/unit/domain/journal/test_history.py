@@ -293,9 +293,22 @@ def test_what_an_outage_skipped_is_told_after_the_run_that_made_up_for_it() -> N
     assert [kind for kind, _ in events] == ["task:delivered", "task:skipped"]
     assert events[1][1] == {
         "count": 2,
+        "skip_reason": "outage",
         "reason": "missed while nothing ran",
         "next_at": "2026-02-20T12:00:00.000Z",
     }
+
+
+def test_the_event_of_skipped_occurrences_says_what_the_run_waited_for() -> None:
+    deferred = run_transitions.defer(
+        a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN
+    )
+    running = claim_task(deferred, at=NOW + 2 * DAY)
+    events = told(running, run_transitions.commit(running, None, at=NOW + 2 * DAY))
+    [skipped] = [detail for kind, detail in events if kind == "task:skipped"]
+    assert (skipped["skip_reason"], skipped["reason"]) == (
+        *("deferred", "missed while it waited: provider x is down"),
+    )
 
 
 # What people do

@@ -11,8 +11,9 @@ from duecourse.domain.lifecycle.current_run import retryable_run
 from duecourse.domain.lifecycle.verification import approve, request_verification
 from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.run import IndeterminatePolicy, Mutation, Phase
+from duecourse.domain.tasks.skipped import SkippedOccurrences, SkipReason
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import SkippedOccurrences, Task
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.failures import crash_task, fail_repeatedly, fail_task
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
@@ -161,7 +162,7 @@ def test_after_an_outage_one_run_makes_up_for_all_and_the_rest_is_skipped() -> N
     task = run_at(a_task(repeat="daily"), NOW + 3 * DAY + HOUR)
     assert (task.due_at, task.skipped) == (
         NOW + 4 * DAY,
-        SkippedOccurrences(3, "missed while nothing ran"),
+        SkippedOccurrences(3, SkipReason.OUTAGE),
     )
 
 
@@ -169,7 +170,7 @@ def test_an_occurrence_that_falls_on_the_very_end_of_the_catch_up_is_skipped() -
     task = run_at(a_task(repeat="daily"), NOW + DAY)
     assert (task.due_at, task.skipped) == (
         NOW + 2 * DAY,
-        SkippedOccurrences(1, "missed while nothing ran"),
+        SkippedOccurrences(1, SkipReason.OUTAGE),
     )
 
 
@@ -178,24 +179,24 @@ def test_what_was_missed_while_it_waited_says_what_for(retries: int) -> None:
     """Also where it failed after that, and came with a retry."""
     parked = run_transitions.defer(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
     task = fail_repeatedly(parked, retries) if retries else parked
-    told = SkippedOccurrences(2, "missed while it waited: provider x is down")
+    told = SkippedOccurrences(2, SkipReason.DEFERRED)
     assert run_at(task, task.due_at).skipped == told
 
 
 def test_a_wait_that_was_over_in_time_is_not_what_made_it_miss() -> None:
     parked = run_transitions.defer(a_task(repeat="daily"), until=NOW + HOUR, wait=PROVIDER_DOWN)
-    assert run_at(parked, NOW + DAY).skipped == SkippedOccurrences(1, "missed while nothing ran")
+    assert run_at(parked, NOW + DAY).skipped == SkippedOccurrences(1, SkipReason.OUTAGE)
 
 
 def test_what_was_missed_before_a_person_let_it_through_waited() -> None:
     parked = run_transitions.defer(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
     let_through = user_actions.run_now(parked, at=NOW + DAY)
-    assert run_at(let_through, NOW + DAY).skipped == SkippedOccurrences(1, "missed while it waited")
+    assert run_at(let_through, NOW + DAY).skipped == SkippedOccurrences(1, SkipReason.DEFERRED)
 
 
 def test_what_was_missed_while_it_was_retried_says_so() -> None:
     task = fail_task(claim_task(a_task(repeat="* * * * *")))
-    told = SkippedOccurrences(2, "missed while it was being retried")
+    told = SkippedOccurrences(2, SkipReason.RETRY_OVERLAPPED)
     assert run_at(task, NOW + 2 * MINUTE).skipped == told
 
 
@@ -203,14 +204,14 @@ def test_what_was_missed_until_it_was_given_up_says_so() -> None:
     task = claim_task(
         fail_repeatedly(a_task(repeat="* * * * *", max_retries=2), 1), "x", at=NOW + HOUR
     )
-    told = SkippedOccurrences(60, "missed while it was being retried")
+    told = SkippedOccurrences(60, SkipReason.RETRY_OVERLAPPED)
     assert fail_task(task, at=NOW + HOUR).skipped == told
 
 
 def test_what_was_missed_by_a_run_that_took_long_says_so() -> None:
     task = claim_task(a_task(repeat="* * * * *"))
     after = run_transitions.commit(task, None, at=NOW + 3 * MINUTE)
-    assert after.skipped == SkippedOccurrences(3, "missed while it ran")
+    assert after.skipped == SkippedOccurrences(3, SkipReason.RUN_OVERLAPPED)
 
 
 @pytest.mark.parametrize("emits", [True, False])
@@ -222,7 +223,7 @@ def test_what_was_missed_until_a_verdict_says_so(emits: bool) -> None:
     waiting = request_verification(done, "done", at=NOW, verify_until=NOW + DAY)
     task = approve(waiting, at=NOW + 3 * MINUTE)
     after = run_at(task, NOW + 3 * MINUTE) if emits else task
-    assert after.skipped == SkippedOccurrences(3, "missed while its work was checked")
+    assert after.skipped == SkippedOccurrences(3, SkipReason.VERIFICATION_OVERLAPPED)
 
 
 def test_a_run_in_time_skips_nothing() -> None:
@@ -253,4 +254,4 @@ def test_a_finite_series_whose_last_occurrence_fails_has_failed() -> None:
 
 def test_occurrences_missed_at_the_end_of_a_series_are_told_as_skipped() -> None:
     task = a_requested_task(due_at="2026-02-17T12:00:00Z", repeat="FREQ=DAILY;COUNT=3")
-    assert run_at(task, NOW + 9 * DAY).skipped == SkippedOccurrences(2, "missed while nothing ran")
+    assert run_at(task, NOW + 9 * DAY).skipped == SkippedOccurrences(2, SkipReason.OUTAGE)

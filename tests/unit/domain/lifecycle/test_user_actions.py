@@ -12,8 +12,9 @@ from duecourse.domain.errors import IllegalTransitionError, InvalidStateError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.skipped import SkippedOccurrences, SkipReason
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import SkippedOccurrences, Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit
 
 from tests.support.builders.failures import fail_repeatedly
@@ -146,7 +147,7 @@ def test_a_resumed_series_goes_on_with_its_next_future_occurrence(
 ) -> None:
     task = user_actions.resume(a_task(paused=True, repeat="daily"), at=NOW + after)
     assert (task.due_at, task.nominal_at) == (NOW + due_in, NOW + due_in)
-    assert task.skipped == (SkippedOccurrences(skips, "paused") if skips else None)
+    assert task.skipped == (SkippedOccurrences(skips, SkipReason.PAUSED) if skips else None)
 
 
 def test_a_resumed_series_starts_its_row_of_failures_anew() -> None:
@@ -213,7 +214,7 @@ def test_an_edit_leaves_a_paused_task_paused() -> None:
 
 @pytest.mark.parametrize("verb", ["paused", "run", "edited"])
 def test_a_change_forgets_what_was_skipped_before(verb: str) -> None:
-    task = a_task(repeat="daily", skipped=SkippedOccurrences(1, "paused"))
+    task = a_task(repeat="daily", skipped=SkippedOccurrences(1, SkipReason.PAUSED))
     assert WISHES[verb](task).skipped is None
 
 

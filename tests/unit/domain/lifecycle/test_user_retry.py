@@ -10,8 +10,9 @@ from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
+from duecourse.domain.tasks.skipped import SkippedOccurrences, SkipReason
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import SkippedOccurrences, Task
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.failures import fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
@@ -55,7 +56,7 @@ def test_what_goes_on_waits_for_nothing_any_more(wish: Callable[..., Task]) -> N
         status=Status.BLOCKED,
         wait=PROVIDER_DOWN,
         closed_at=NOW,
-        skipped=SkippedOccurrences(1, "paused"),
+        skipped=SkippedOccurrences(1, SkipReason.PAUSED),
         paused=True,
     )
     task = wish(task, at=LATER)

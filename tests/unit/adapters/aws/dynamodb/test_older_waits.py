@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.older_items import read_run
 from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
 from duecourse.domain.requests.json import run_to_stored
+from duecourse.domain.tasks.skipped import SkippedOccurrences, SkipReason
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 
@@ -163,3 +165,25 @@ def test_an_older_task_waits_for_the_review_that_its_run_names() -> None:
     del item["schema_version"], item["wait"]
     item["waits_for"] = {"S": f"the review of its specification, task {review_of(task).short_id}"}
     assert to_task(TaskItem.from_raw_data(item)).wait == task.wait
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [
+        ("paused", SkipReason.PAUSED),
+        ("missed while nothing ran", SkipReason.OUTAGE),
+        ("missed while it waited: provider x is down", SkipReason.DEFERRED),
+        ("missed while it waited", SkipReason.DEFERRED),
+        ("missed while it was being retried", SkipReason.RETRY_OVERLAPPED),
+        ("missed while it ran", SkipReason.RUN_OVERLAPPED),
+        ("missed while its work was checked", SkipReason.VERIFICATION_OVERLAPPED),
+        ("a reason that only newer code knows", SkipReason.OTHER),
+        *((str(reason), reason) for reason in SkipReason),
+    ],
+)
+def test_a_stored_skip_reason_is_read_as_a_code_or_as_the_sentence_of_older_code(
+    stored: str, reason: SkipReason
+) -> None:
+    item = to_item(a_task(), shard_count=1, retention=DAY).serialize()
+    item["skipped"] = {"S": json.dumps([2, stored])}
+    assert to_task(TaskItem.from_raw_data(item)).skipped == SkippedOccurrences(2, reason)

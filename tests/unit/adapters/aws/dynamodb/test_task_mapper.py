@@ -25,8 +25,9 @@ from duecourse.domain.tasks.run import (
     RunStatus,
 )
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.skipped import SkippedOccurrences, SkipReason
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import ReviewLink, SkippedOccurrences, Task
+from duecourse.domain.tasks.task import ReviewLink, Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
@@ -86,7 +87,7 @@ EVERY_FIELD = a_task(
     payload={"provider": "anthropic", "n": [1, 2.5, None]},
     verify=True,
     run=EVERY_FIELD_OF_A_RUN,
-    skipped=SkippedOccurrences(2, "outage"),
+    skipped=SkippedOccurrences(2, SkipReason.OUTAGE),
     wait=Wait(WaitReason.CIRCUIT_BREAKER, NOW + HOUR, {"provider": "x"}),
     reviewed_at=NOW - 3 * HOUR,
     closed_at=NOW - HOUR,

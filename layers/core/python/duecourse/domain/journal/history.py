@@ -13,6 +13,7 @@ from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
+from duecourse.domain.tasks.skipped import SkippedOccurrences, describe_skip
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -89,8 +90,7 @@ def _change_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     else:
         yield from _transition_events(old, new)
     if new.skipped is not None:
-        detail = {"count": new.skipped.count, "reason": new.skipped.reason}
-        yield EventType.TASK_SKIPPED, {**detail, "next_at": to_text(new.due_at)}
+        yield EventType.TASK_SKIPPED, _skip_detail(new, new.skipped)
 
 
 def _transition_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
@@ -261,6 +261,17 @@ def _deferral_event(task: Task) -> _TypeAndDetail:
 def _reason_to_wait(task: Task) -> dict[str, Any]:
     """Return the wait reason for programs, and its text for people."""
     return {"wait": task.wait_reason, "reason": describe_wait(task.wait)}
+
+
+def _skip_detail(task: Task, skipped: SkippedOccurrences) -> dict[str, Any]:
+    """Return the skip reason for programs, and its text for people."""
+    waited_for = task.run.waited_for if task.run else None
+    return {
+        "count": skipped.count,
+        "skip_reason": skipped.reason,
+        "reason": describe_skip(skipped.reason, waited_for),
+        "next_at": to_text(task.due_at),
+    }
 
 
 def _wait_state(task: Task) -> tuple[datetime, Wait | None]:

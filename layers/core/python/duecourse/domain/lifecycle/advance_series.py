@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from duecourse.domain.tasks.skipped import SkippedOccurrences, SkipReason
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import SkippedOccurrences, Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait
-from duecourse.domain.tasks.wait_text import describe_wait
 
 _ONE_MILLISECOND = timedelta(milliseconds=1)
 
@@ -45,7 +45,7 @@ def missed_occurrences(task: Task, *, until: datetime) -> SkippedOccurrences | N
     """Return the occurrences that passed after the current one, up to and including `until`."""
     series = task.series
     count = series.count_between(task.nominal_at, until + _ONE_MILLISECOND) if series else 0
-    return SkippedOccurrences(count, f"missed while {_missed_reason(task)}") if count else None
+    return SkippedOccurrences(count, _skip_reason(task)) if count else None
 
 
 def waited_too_long_for(task: Task) -> Wait | None:
@@ -54,24 +54,24 @@ def waited_too_long_for(task: Task) -> Wait | None:
     return task.wait if following is not None and following <= task.due_at else None
 
 
-def _missed_reason(task: Task) -> str:
-    """Return what the task was doing when the first missed occurrence passed.
+def _skip_reason(task: Task) -> SkipReason:
+    """Return the reason by what the task was doing when the first missed occurrence passed.
 
     Judges by the run that ends now, so it knows nothing of earlier runs.
     """
     run, first = task.run, _next_occurrence_at(task)
     if run is None or first is None:
-        return "nothing ran"
+        return SkipReason.OUTAGE
     if run.waited_for is not None:
-        return f"it waited: {describe_wait(run.waited_for)}"
-    began_in_time = run.started_at < first
-    if run.is_verified or (began_in_time and run.verify_until is not None):
-        return "its work was checked"
-    if began_in_time and run.error is None:
-        return "it ran"
-    if began_in_time or run.retry_of is not None:
-        return "it was being retried"
-    return "it waited" if first <= task.due_at else "nothing ran"
+        return SkipReason.DEFERRED
+    is_begun_before = run.started_at < first
+    if run.is_verified or (is_begun_before and run.verify_until is not None):
+        return SkipReason.VERIFICATION_OVERLAPPED
+    if is_begun_before and run.error is None:
+        return SkipReason.RUN_OVERLAPPED
+    if is_begun_before or run.retry_of is not None:
+        return SkipReason.RETRY_OVERLAPPED
+    return SkipReason.DEFERRED if first <= task.due_at else SkipReason.OUTAGE
 
 
 def _next_occurrence_at(task: Task) -> datetime | None:

@@ -9,8 +9,9 @@ from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.lifecycle.current_run import retryable_run
 from duecourse.domain.lifecycle.quiet_hours import is_deferred_by_quiet_hours
 from duecourse.domain.tasks.run import RunStatus
+from duecourse.domain.tasks.skipped import SkippedOccurrences, SkipReason
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import SkippedOccurrences, Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit
 from duecourse.domain.text.formatting import format_time
 from duecourse.domain.time.instant import truncate_to_millisecond
@@ -72,7 +73,7 @@ def _from_next_occurrence(task: Task, *, at: datetime) -> Task:
         clear_rescheduled(task),
         due_at=following,
         nominal_at=following,
-        skipped=SkippedOccurrences(missed, "paused"),
+        skipped=SkippedOccurrences(missed, SkipReason.PAUSED),
     )
 
 

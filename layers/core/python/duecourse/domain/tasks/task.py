@@ -12,6 +12,7 @@ from duecourse.domain.tasks.ids import SHORT_ID_LENGTH
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.skipped import SkippedOccurrences
 from duecourse.domain.tasks.status import CLOSED_STATUSES, TRANSITIONS, Status
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.recurrence import RecurrenceRule, Series
@@ -21,14 +22,6 @@ DEFAULT_MAX_RETRIES = 3
 REMINDER, ACTION = "reminder", "action"
 DESCRIPTION_LIMIT = 4_000
 API_CHANNEL = "api"  # for tasks that no chat user owns
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedOccurrences:
-    """How many occurrences of a series did not run, and why."""
-
-    count: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,12 @@ from duecourse.adapters.aws.dynamodb.attributes import (
     ValueAttribute,
     WallTimeAttribute,
 )
-from duecourse.adapters.aws.dynamodb.older_items import read_run
+from duecourse.adapters.aws.dynamodb.older_items import read_run, read_skipped
 from duecourse.adapters.aws.dynamodb.stored_item import StoredItem
 from duecourse.adapters.aws.dynamodb.task_links import review_from_stored, review_to_stored
 from duecourse.domain.requests.json import run_to_stored
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import SkippedOccurrences
 from duecourse.domain.tasks.wait import Wait
 
 
@@ -149,7 +148,7 @@ class TaskItem(StoredItem):
     payload = ValueAttribute[Mapping[str, Any]](dict, dict, null=True)
     verify = FlagAttribute(null=True)
     run = ValueAttribute(run_to_stored, read_run, null=True)
-    skipped = ValueAttribute(astuple, lambda stored: SkippedOccurrences(*stored), null=True)
+    skipped = ValueAttribute(astuple, read_skipped, null=True)
     wait = ValueAttribute(Wait.to_json, Wait.from_json, null=True)
     reviewed_at = InstantAttribute(null=True)
     closed_at = InstantAttribute(null=True)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from duecourse.adapters.aws.dynamodb.older_waits import read_sentence, says_it_was_reviewed
+from duecourse.adapters.aws.dynamodb.older_waits import (
+    read_sentence,
+    read_skip_reason,
+    says_it_was_reviewed,
+)
 from duecourse.adapters.aws.dynamodb.task_links import review_from_stored
 from duecourse.domain.origin import Origin
 from duecourse.domain.requests.json import run_from_stored
 from duecourse.domain.tasks.ids import is_id_or_prefix
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.skipped import SkippedOccurrences
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION, REMINDER
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -55,6 +60,11 @@ def read_run(stored: Mapping[str, Any]) -> Run:
     if diagnosis := stored.get("diagnosis"):
         stored["diagnosis"] = {"guidance_lines": _lines_added(diagnosis), **diagnosis}
     return run_from_stored(stored)
+
+
+def read_skipped(stored: Sequence[Any]) -> SkippedOccurrences:
+    count, reason = stored
+    return SkippedOccurrences(count, read_skip_reason(reason))
 
 
 def _note_review(values: dict[str, Any]) -> None:

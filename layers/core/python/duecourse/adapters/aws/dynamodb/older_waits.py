@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.skipped import SkipReason
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import from_text_or_none
 
@@ -32,6 +33,13 @@ _SENTENCES = [
     ),
     (WaitReason.BUDGET, r"(?P<message>budget (?P<budget>\S+) has \S+ of \S+ dollars left .+)"),
 ]
+_SKIP_SENTENCES = {
+    "missed while it ran": SkipReason.RUN_OVERLAPPED,
+    "missed while it waited": SkipReason.DEFERRED,
+    "missed while it was being retried": SkipReason.RETRY_OVERLAPPED,
+    "missed while its work was checked": SkipReason.VERIFICATION_OVERLAPPED,
+    "missed while nothing ran": SkipReason.OUTAGE,
+}
 _KNOWN = [(reason, re.compile(pattern, re.DOTALL)) for reason, pattern in _SENTENCES]
 
 
@@ -48,6 +56,15 @@ def read_sentence(sentence: str, action: Action | None = None) -> Wait:
             return Wait(reason, until, detail, task_id)
     reason = WaitReason.BUDGET if action is Action.WAIT_FOR_BUDGET else WaitReason.OTHER
     return Wait(reason, detail={"message": sentence})
+
+
+def read_skip_reason(stored: str) -> SkipReason:
+    """Return the skip reason of a stored code, or of the sentence that older code stored."""
+    if stored in set(SkipReason):
+        return SkipReason(stored)
+    if stored.startswith("missed while it waited: "):
+        return SkipReason.DEFERRED  # what it waited for is in the run, too
+    return _SKIP_SENTENCES.get(stored, SkipReason.OTHER)
 
 
 def says_it_was_reviewed(guidance: Sequence[str]) -> bool:

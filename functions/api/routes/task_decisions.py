@@ -96,9 +96,11 @@ def reclassify(task_id: str) -> Response[str]:
     category = _read_single_field("category", CATEGORY)
     task = get_task(task_id, store=stores.task_store())
     caller = caller_from_event(router.current_event.raw_event)
-    by = caller.name if caller else None
+    requested_by = caller.name if caller else None
     return json_response(
-        task_to_response(reclassify_task(task, category, services.failure_deps(), requested_by=by))
+        task_to_response(
+            reclassify_task(task, category, services.failure_deps(), requested_by=requested_by)
+        )
     )
 
 

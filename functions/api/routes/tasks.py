@@ -100,13 +100,13 @@ def list_tasks() -> Response[str]:
     the subject. `category` matches the category of the last error. A page may have fewer tasks than
     `limit`, or none, and still have a next page: follow `next_cursor` until it is null.
     """
-    asked = QUERY.read(router.current_event)
-    wanted = TaskFilter(**{name: asked[name] for name in FILTERS})
+    query = QUERY.read(router.current_event)
+    task_filter = TaskFilter(**{name: query[name] for name in FILTERS})
 
     def read(after: str | None, limit: int) -> TaskPage:
-        return stores.task_store().list_page(wanted, limit=limit, cursor=after)
+        return stores.task_store().list_page(task_filter, limit=limit, cursor=after)
 
-    return page_response(read, task_to_response, CursorCodec("tasks", asked), limit=asked["limit"])
+    return page_response(read, task_to_response, CursorCodec("tasks", query), limit=query["limit"])
 
 
 @router.get("/tasks/<task_id>")

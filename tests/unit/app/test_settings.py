@@ -93,7 +93,7 @@ def test_what_is_none_of_the_choices_is_named(name: str) -> None:
 @pytest.mark.parametrize("named", ["slack", "slack:", ":C0123", "slack:C0123,ops"])
 def test_a_chat_that_is_none_is_named(named: str) -> None:
     wrong = named.rpartition(",")[2]
-    told = f"^settings: OPERATOR_CHATS must name chats as channel:target, and '{wrong}' is none$"
+    told = f"^settings: OPERATOR_CHATS must list chats as channel:target, and '{wrong}' is not one$"
     with pytest.raises(SettingsError, match=told):
         Settings.from_env({**ENV, "OPERATOR_CHATS": named})
 

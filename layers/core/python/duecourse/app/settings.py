@@ -155,14 +155,14 @@ def _find_problems(env: Mapping[str, str]) -> list[str]:
             if not _is_positive_integer(env.get(name, ""))
         ),
         *(
-            f"{name} must be one of: {', '.join(known)}"
-            for name, known in _CHOICE_VARIABLES.values()
-            if env.get(name, "") not in known
+            f"{name} must be one of: {', '.join(choices)}"
+            for name, choices in _CHOICE_VARIABLES.values()
+            if env.get(name, "") not in choices
         ),
         *(
-            f"OPERATOR_CHATS must name chats as channel:target, and {named!r} is none"
-            for named in _split_list(env.get(_LIST_VARIABLES["operator_chats"], ""))
-            if not is_chat_address(named)
+            f"OPERATOR_CHATS must list chats as channel:target, and {chat!r} is not one"
+            for chat in _split_list(env.get(_LIST_VARIABLES["operator_chats"], ""))
+            if not is_chat_address(chat)
         ),
     ]
 
@@ -172,4 +172,4 @@ def _is_positive_integer(text: str) -> bool:
 
 
 def _split_list(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+    return tuple(item.strip() for item in text.split(",") if item.strip())

@@ -46,7 +46,7 @@ def new_id() -> str:
 def operator_chats() -> Sequence[ChatAddress]:
     from duecourse.domain.chat.chat_address import ChatAddress
 
-    return [ChatAddress.from_text(named) for named in settings().operator_chats]
+    return [ChatAddress.from_text(chat) for chat in settings().operator_chats]
 
 
 def policies() -> Mapping[str, Policy]:

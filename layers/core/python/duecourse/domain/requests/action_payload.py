@@ -21,23 +21,23 @@ def max_call_cost(payload: Mapping[str, Any], *, default: int | None = None) -> 
 
 def check_action(payload: Mapping[str, Any], providers: Mapping[str, PayloadCheck]) -> None:
     """Validate an action's payload. Raises ValueError naming the wrong key."""
-    named = payload.get("provider")
-    if not isinstance(named, str) or named not in providers:
+    provider = payload.get("provider")
+    if not isinstance(provider, str) or provider not in providers:
         raise ValueError(f"provider: must be one of: {_join_names(providers)}")
     read_key(payload, "budget", _parse_budget_name, None)
     read_key(payload, "max_cost", parse_micros, None)
-    providers[named](payload)
+    providers[provider](payload)
 
 
 def list_call_keys(payload: Mapping[str, Any], providers: Mapping[str, Keys]) -> list[str] | None:
-    """Return the payload keys that the named provider reads, or None if it is unknown.
+    """Return the payload keys that the provider of the payload reads, or None if it is unknown.
 
     `providers` maps each provider to its own keys.
     """
-    named = payload.get("provider")
-    if not isinstance(named, str) or named not in providers:
+    provider = payload.get("provider")
+    if not isinstance(provider, str) or provider not in providers:
         return None
-    return [*CALL_KEYS, *providers[named]]
+    return [*CALL_KEYS, *providers[provider]]
 
 
 def _parse_budget_name(value: Any) -> str:

@@ -95,7 +95,7 @@ def to_plain(value: Any) -> Any:
 
 def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, Any]:
     """Return the run as JSON. Unless `in_full`, results over MAX_INLINE_RESULT are left out."""
-    shown = _keep_result if in_full else _omit_if_large
+    convert = _keep_result if in_full else _omit_if_large
     return {
         "id": run.id,
         "task_id": task_id,
@@ -104,10 +104,10 @@ def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, An
         "reason": str(run.reason),
         "phase": str(run.phase),
         "status": str(run.status),
-        "prepare_result": shown(run.prepare_result),
+        "prepare_result": convert(run.prepare_result),
         "mutation": {
             "status": to_plain(run.mutation.status),
-            "result": shown(run.mutation.result),
+            "result": convert(run.mutation.result),
             "key": run.mutation.idempotency_key,
         },
         "error": run.error,
@@ -167,8 +167,8 @@ def run_to_stored(run: Run) -> dict[str, Any]:
 
 
 def run_from_stored(stored: Mapping[str, Any]) -> Run:
-    named = {_FIELD_NAMES.get(name, name): value for name, value in stored.items()}
-    values = {name: _READERS[name](value) for name, value in named.items() if name in _READERS}
+    renamed = {_FIELD_NAMES.get(name, name): value for name, value in stored.items()}
+    values = {name: _READERS[name](value) for name, value in renamed.items() if name in _READERS}
     return Run(**values, mutation=_mutation_from_stored(stored))
 
 
@@ -193,8 +193,8 @@ def _previous_failure_to_stored(previous_failure: PreviousFailure) -> list[Any]:
 
 
 def _previous_failure_from_stored(stored: list[Any]) -> PreviousFailure:
-    category, fingerprint, waited = stored
-    return PreviousFailure(category=category, fingerprint=fingerprint, delay_seconds=waited)
+    category, fingerprint, delay_seconds = stored
+    return PreviousFailure(category=category, fingerprint=fingerprint, delay_seconds=delay_seconds)
 
 
 def call_to_json(call: ProviderCall | None) -> dict[str, Any] | None:

@@ -41,28 +41,30 @@ _DESCRIPTIONS = {
 
 def new_task_schema(capabilities: Capabilities) -> dict[str, Any]:
     """Return the schema of a new task. Null equals absent, except for `description`."""
-    known = _field_schemas(capabilities)
+    schemas = _field_schemas(capabilities)
     fields: dict[str, Schema] = {
-        name: nullable(known[name]) for name in known if name in CREATABLE_FIELDS
+        name: nullable(schemas[name]) for name in schemas if name in CREATABLE_FIELDS
     }
-    fields["description"] = known["description"]
+    fields["description"] = schemas["description"]
     return object_schema(fields, required=["description"])
 
 
 def changes_schema(capabilities: Capabilities) -> dict[str, Any]:
     """Return the schema of an edit. Only `repeat` may be null: the task then runs once."""
-    known = _field_schemas(capabilities)
-    fields = {name: known[name] for name in known if name in EDITABLE_FIELDS}
-    fields["repeat"] = nullable(known["repeat"])
+    schemas = _field_schemas(capabilities)
+    fields = {name: schemas[name] for name in schemas if name in EDITABLE_FIELDS}
+    fields["repeat"] = nullable(schemas["repeat"])
     return {**object_schema(fields, required=()), "minProperties": 1}
 
 
 def _field_schemas(capabilities: Capabilities) -> dict[str, Schema]:
-    longest = MAX_DURATION.total_seconds()
+    max_seconds = MAX_DURATION.total_seconds()
     schemas: dict[str, Schema] = {
         "description": DESCRIPTION_FIELD.schema,
         "due_at": {"type": "string", "format": "time-of-task", "maxLength": MAX_TIME_LENGTH},
-        "in": {"anyOf": [{"type": "number", "minimum": 0, "maximum": longest}, _DURATION_SCHEMA]},
+        "in": {
+            "anyOf": [{"type": "number", "minimum": 0, "maximum": max_seconds}, _DURATION_SCHEMA]
+        },
         "repeat": {"type": "string", "format": "repeat-rule", "maxLength": MAX_RULE_LENGTH},
         "timezone": {"type": "string", "format": "iana-zone"},
         "type": choice_field(capabilities.types).schema,

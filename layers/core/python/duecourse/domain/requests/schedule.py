@@ -66,7 +66,7 @@ def resolve_timing(
         return Timing(due_at, anchor, None, zone.key)
     first = Series(repeat, anchor, zone).first_from(max(due_at, now))
     if first is None:
-        errors.add("repeat", "never fires from that time on")
+        errors.add("repeat", "has no occurrence from that time on")
     return Timing(first or due_at, anchor, repeat.text, zone.key)
 
 
@@ -100,7 +100,7 @@ def _resolve_start(
 def _start_at(time: datetime, *, zone: ZoneInfo, now: datetime) -> tuple[datetime, datetime]:
     wall_time, instant = _to_wall_time_and_instant(truncate_to_millisecond(time), zone)
     if instant < now:
-        raise ValueError("lies in the past")
+        raise ValueError("is in the past")
     if instant - now > MAX_DURATION:
         raise ValueError("must be within 100 years")
     return wall_time, instant

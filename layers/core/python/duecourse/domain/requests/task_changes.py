@@ -37,7 +37,7 @@ def parse_changes(
         policy=policy,
         max_retries=fields.read("max_retries", MAX_RETRIES_FIELD, default_max_retries),
         timing=timing,
-        asked_at=now if timing is not None and _is_another(timing, task) else None,
+        rescheduled_at=now if timing is not None and _has_another_time(timing, task) else None,
     )
     fields.raise_if_invalid()
     return edit
@@ -45,7 +45,7 @@ def parse_changes(
 
 def _check_presence(fields: Fields, raw: Mapping[str, Any]) -> None:
     if not raw:
-        fields.add_error("body", "names nothing to change")
+        fields.add_error("body", "must contain a field to change")
     for name in sorted(EDITABLE_FIELDS - {"repeat"}):
         if fields.has_key(name) and not fields.has(name):
             fields.add_error(name, "must not be null")
@@ -72,5 +72,5 @@ def _parse_timing(fields: Fields, task: Task, *, now: datetime) -> Timing | None
     return timing
 
 
-def _is_another(timing: Timing, task: Task) -> bool:
+def _has_another_time(timing: Timing, task: Task) -> bool:
     return (timing.due_at, timing.repeat) != (task.due_at, task.repeat)

@@ -23,18 +23,18 @@ class TaskFilter:
     search: str | None = None
 
     def matches(self, task: Task) -> bool:
-        named = [
+        pairs = [
             (self.channel, task.channel),
             (self.sender_id, task.sender_id),
             (self.status, task.status),
             (self.type, task.type),
             (self.category, task.last_error_category),
         ]
-        fits = all(wanted in (None, found) for wanted, found in named)
-        return fits and (self.search is None or _is_search_match(task, self.search))
+        is_match = all(expected in (None, actual) for expected, actual in pairs)
+        return is_match and (self.search is None or _is_search_match(task, self.search))
 
 
 def _is_search_match(task: Task, search: str) -> bool:
-    wanted = search.strip().casefold()
+    text = search.strip().casefold()
     names = (task.id, (task.subject or "").casefold())
-    return wanted in task.description.casefold() or any(one.startswith(wanted) for one in names)
+    return text in task.description.casefold() or any(name.startswith(text) for name in names)

@@ -24,14 +24,17 @@ class Timing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskEdit:
-    """The new values; None leaves a field as it is. Set `asked_at` if the edit changes the time."""
+    """The new values. None leaves a field unchanged.
+
+    `rescheduled_at`: when the edit was made, if it changes the time.
+    """
 
     description: str | None = None
     payload: Mapping[str, Any] | None = None
     policy: str | None = None
     max_retries: int | None = None
     timing: Timing | None = None
-    asked_at: datetime | None = None
+    rescheduled_at: datetime | None = None
 
     def apply_to(self, task: Task) -> Task:
         """Return the edited task. A new timing also clears its wait and its retries."""
@@ -41,7 +44,7 @@ class TaskEdit:
             payload=_or_else(self.payload, task.payload),
             policy=_or_else(self.policy, task.policy),
             max_retries=_or_else(self.max_retries, task.max_retries),
-            rescheduled_at=_or_else(self.asked_at, task.rescheduled_at),
+            rescheduled_at=_or_else(self.rescheduled_at, task.rescheduled_at),
         )
         if self.timing is None:
             return task

@@ -77,8 +77,8 @@ def _find_existing(task_id: NewTaskId, store: TaskStore) -> Task | None:
     """Return the task that the same request created, else None."""
     if task_id.request_hash is None:
         return None
-    found = store.find(task_id.value)
-    return next((task for task in found if task.request_hash == task_id.request_hash), None)
+    tasks = store.find(task_id.value)
+    return next((task for task in tasks if task.request_hash == task_id.request_hash), None)
 
 
 def _store(task: Task, task_id: NewTaskId, store: TaskStore) -> CreateResult:
@@ -93,7 +93,7 @@ def _store(task: Task, task_id: NewTaskId, store: TaskStore) -> CreateResult:
 def _budget_wait(task: Task, budgets: Budgets, *, now: datetime) -> Wait | None:
     """Return a wait if today's budget cannot pay for the task, else None.
 
-    It only informs: the budget may have money again when the task runs.
+    It only informs: the budget may be sufficient again when the task runs.
     """
     name = task.payload.get("budget")
     if task.is_reminder or name is None:

@@ -1,4 +1,4 @@
-"""Find the one task that an id or the beginning of an id names."""
+"""Find a task by its id or a unique prefix of it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from duecourse.ports.tasks import TaskStore
 def get_task(id_or_prefix: str, *, store: TaskStore, owner: Owner | None = None) -> Task:
     """Return the task. With `owner`, tasks of other owners do not exist.
 
-    Raises AmbiguousIdError if the prefix fits more than one task, else UnknownTaskError.
+    Raises AmbiguousIdError if the prefix matches more than one task, else UnknownTaskError.
     """
-    wanted = id_or_prefix.strip().lower()
-    found = store.find(wanted, owner=owner) if is_id_or_prefix(wanted) else []
-    if len(found) > 1:
-        raise AmbiguousIdError(wanted)
-    if not found:
+    prefix = id_or_prefix.strip().lower()
+    tasks = store.find(prefix, owner=owner) if is_id_or_prefix(prefix) else []
+    if len(tasks) > 1:
+        raise AmbiguousIdError(prefix)
+    if not tasks:
         raise UnknownTaskError(id_or_prefix[:40])
-    return found[0]
+    return tasks[0]

@@ -58,7 +58,7 @@ def test_completed_changes_are_printed_when_a_later_one_fails(
 ) -> None:
     with serve_receiver(monkeypatch) as server:
         server.answer(200, b'{"id": "00000001", "short_id": "00000001"}')
-        server.answer(500, b"{}") if failure == "answer" else server.drop()
+        server.answer(500, b"{}") if failure == "answer" else server.drop_connection()
 
         result = duecourse("cancel", "00000001", "00000002", "00000003", "--json")
 

@@ -142,7 +142,7 @@ def test_a_response_of_another_api_is_reported(
         assert "check DUECOURSE_URL" in check_error(duecourse(*command))
 
 
-@pytest.mark.parametrize("behaviour", ["drop", "cut_short"])
+@pytest.mark.parametrize("behaviour", ["drop_connection", "truncate_body"])
 def test_a_closed_connection_is_one_line(
     duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
@@ -152,7 +152,7 @@ def test_a_closed_connection_is_one_line(
         check_error(duecourse("tasks"))
 
 
-@pytest.mark.parametrize("behaviour", ["hold", "drip_headers", "drip_body"])
+@pytest.mark.parametrize("behaviour", ["never_reply", "drip_headers", "drip_body"])
 def test_an_endless_response_times_out(behaviour: str) -> None:
     with Receiver() as server:
         getattr(server, behaviour)()

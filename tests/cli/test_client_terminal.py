@@ -85,7 +85,7 @@ def test_a_closed_pipe_ends_the_command_quietly(
 
 def test_ctrl_c_ends_the_command_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve_receiver(monkeypatch) as server, sigint_handled_by(signal.SIG_DFL):
-        server.hold()
+        server.never_reply()
         with subprocess.Popen(  # noqa: S603 - our own command
             [str(COMMAND), "tasks"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:

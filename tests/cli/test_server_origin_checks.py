@@ -140,7 +140,7 @@ def test_a_change_from_another_origin_is_refused(
     served: tuple[StackClient, str], port: int, origin: str
 ) -> None:
     task = served[0].create(**{"in": "1h"})
-    before = len(served[0].sent())
+    before = len(served[0].outbox())
     headers = ("Host: 127.0.0.1:8000", f"Origin: {origin}")
     for first_line in (
         *("POST /_local/reset", "POST /%5flocal/reset", "POST http://x/_local/reset"),
@@ -150,7 +150,7 @@ def test_a_change_from_another_origin_is_refused(
         assert response.status == 403
         assert "Origin" in json.loads(response.body)["detail"]
     assert served[0].task(task["id"])["status"] == "pending"
-    assert len(served[0].sent()) == before
+    assert len(served[0].outbox()) == before
 
 
 def test_a_change_from_the_own_origin_or_without_one_is_accepted(port: int) -> None:

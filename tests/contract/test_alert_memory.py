@@ -13,7 +13,7 @@ from pynamodb.exceptions import PutError
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
-from tests.support.fakes.progress import MemoryAlertCooldowns
+from tests.support.fakes.dispatch import MemoryAlertCooldowns
 
 TOPIC = "budget:daily"
 ALERT = Alert(

@@ -15,7 +15,7 @@ from duecourse.ports.tasks import TaskStore
 from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 from tests.support.builders.tasks import a_task, claim_task
-from tests.support.fakes.progress import MemoryDeployments
+from tests.support.fakes.dispatch import MemoryDeployments
 from tests.unit.usecases.dispatch.test_retry_after_deploy import waiting
 
 

@@ -23,9 +23,9 @@ from tests.support.builders.failures import fail_task
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import an_action, claim_task
+from tests.support.failure_deps import failure_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import failure_deps
 
 DOUBT = Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE)
 

@@ -17,7 +17,7 @@ from duecourse.ports.chat import Profiles, ReplyStore
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
-from tests.support.fakes.people import MemoryProfiles, MemoryReplyStore
+from tests.support.fakes.chat import MemoryProfiles, MemoryReplyStore
 
 
 @pytest.fixture(params=[DynamoReplyStore, MemoryReplyStore])

@@ -18,7 +18,7 @@ from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.runtime.template import Resolver
 from local.testing.faults import Fault, Faults
 from tests.support.builders.moments import HOUR, NOW
-from tests.support.fakes.people import MemoryConnections
+from tests.support.fakes.chat import MemoryConnections
 from tests.unit.domain.events.test_connection import a_token
 
 EVERYTHING = Subscription(types=("task:", "budget:exceeded"), task_id="0a1b2c3d")

@@ -17,8 +17,8 @@ from pynamodb.expressions.operand import Path
 
 from local.runtime.call_interceptor import Call, CallInterceptor
 from tests.support.builders.moments import MILLISECOND, NOW, parse_instant
+from tests.support.fakes.chat import MemoryQuietHours
 from tests.support.fakes.clock import ManualClock
-from tests.support.fakes.people import MemoryQuietHours
 
 ADA, BOB = Owner("slack", "ada"), Owner("slack", "bob")
 NIGHT = QuietHours.from_text("22:00 07:00 Europe/Berlin")

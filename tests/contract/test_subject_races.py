@@ -26,9 +26,9 @@ from tests.contract.conftest import RETENTION, SHARDS
 from tests.support.builders.failures import a_failure_report, builtin_policies
 from tests.support.builders.moments import MILLISECOND, NOW
 from tests.support.builders.tasks import an_action, claim_task
+from tests.support.failure_deps import learning_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListQueue
-from tests.support.recording import learning_deps
 
 TASKS = 200
 REFUSED = Failure.create("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")

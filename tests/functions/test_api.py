@@ -10,7 +10,7 @@ from duecourse.app import stores
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 from tests.support.builders.moments import NOW
 from tests.support.builders.runs import a_run
 from tests.support.stack_client import StackClient
@@ -108,7 +108,7 @@ def test_what_cannot_be_done_now_is_a_conflict(client: StackClient) -> None:
 
 
 def test_an_error_of_ours_tells_nothing_of_its_cause(client: StackClient) -> None:
-    client.fault(function="api", call="dynamodb.Query", kind="error", times=10)
+    client.add_fault(function="api", call="dynamodb.Query", kind="error", times=10)
     answer = client.call("GET", "/tasks")
 
     assert _is_problem(answer, 500)

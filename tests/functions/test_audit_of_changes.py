@@ -116,7 +116,7 @@ def test_a_change_that_could_not_be_noted_has_happened_and_is_answered_so(
     client: StackClient,
 ) -> None:
     task = client.create(**{"in": "1h"})
-    client.fault(function="api", call="dynamodb.PutItem", nth=2, times=50, kind="error")
+    client.add_fault(function="api", call="dynamodb.PutItem", nth=2, times=50, kind="error")
     answer = client.call("POST", f"/tasks/{task['id']}/pause")
     assert (answer.status, answer.body["paused"]) == (200, True)
     assert client.call("DELETE", "/_local/faults").status == 200

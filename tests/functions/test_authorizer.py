@@ -113,7 +113,7 @@ def test_no_token_is_ever_logged(
 
 
 def test_where_the_secret_cannot_be_read_it_fails_and_nothing_is_kept(client: StackClient) -> None:
-    client.fault(function="authorizer", call=READ, times=100, kind="error")
+    client.add_fault(function="authorizer", call=READ, times=100, kind="error")
     with pytest.raises(InvocationError, match="SecretUnreadableError"):
         client.stack.invoke("authorizer", asked())
     assert client.call("GET", "/tasks").status == 500

@@ -21,13 +21,13 @@ Expectation = Callable[[StackClient, Any], None]
 def _alerts_tick(client: StackClient, reply: Any) -> None:
     assert reply == {"raised": [], "told": []}
     assert set(client.stack.functions.metrics["ErrorRatePercent"]) == {0}
-    assert client.sent("operators") == []
+    assert client.outbox("operators") == []
 
 
 def _api_create_reminder(client: StackClient, reply: Any) -> None:
     assert (reply["statusCode"], _body(reply)["status"]) == (201, "pending")
     client.advance("11s")
-    assert [sent["text"] for sent in client.sent("ada")] == ["Reminder: stretch"]
+    assert [sent["text"] for sent in client.outbox("ada")] == ["Reminder: stretch"]
 
 
 def _api_create_without_description(client: StackClient, reply: Any) -> None:
@@ -46,7 +46,7 @@ def _api_without_token(_client: StackClient, reply: Any) -> None:
 
 def _chat_tasks(client: StackClient, reply: Any) -> None:
     assert reply == {"batchItemFailures": []}
-    assert client.sent("ada")[-1]["text"].startswith("You have no open tasks")
+    assert client.outbox("ada")[-1]["text"].startswith("You have no open tasks")
 
 
 def _authorizer_known_token(_client: StackClient, reply: Any) -> None:
@@ -123,7 +123,7 @@ def _live_changes(client: StackClient, reply: Any) -> None:
 
 def _notifier_notice(client: StackClient, reply: Any) -> None:
     assert reply == {"batchItemFailures": []}
-    assert [sent["text"] for sent in client.sent("ada")] == ["Done: fix the build\nMended."]
+    assert [sent["text"] for sent in client.outbox("ada")] == ["Done: fix the build\nMended."]
 
 
 def _scanner_tick(_client: StackClient, reply: Any) -> None:
@@ -145,7 +145,7 @@ def _sweeper_tick(_client: StackClient, reply: Any) -> None:
 def _webhook_console_remind(client: StackClient, reply: Any) -> None:
     assert reply["statusCode"] == 200
     client.advance("11s")
-    answer, reminder = [sent["text"] for sent in client.sent("ada")]
+    answer, reminder = [sent["text"] for sent in client.outbox("ada")]
     assert answer.endswith(": stretch")
     assert reminder == "Reminder: stretch"
 
@@ -159,7 +159,7 @@ def _webhook_slack_command(client: StackClient, reply: Any) -> None:
     """A form, in base64; signed at the moment that the event tells of."""
     assert (reply["statusCode"], reply["body"]) == (200, "")
     client.advance("11s")
-    answer, reminder = [sent["text"] for sent in client.sent("U0ADA")]
+    answer, reminder = [sent["text"] for sent in client.outbox("U0ADA")]
     assert answer.endswith(": stretch")
     assert reminder == "Reminder: stretch"
 
@@ -167,12 +167,12 @@ def _webhook_slack_command(client: StackClient, reply: Any) -> None:
 def _webhook_telegram_remind(client: StackClient, reply: Any) -> None:
     assert (reply["statusCode"], reply["body"]) == (200, "")
     client.advance("11s")
-    assert len(client.sent("111")) == 2
+    assert len(client.outbox("111")) == 2
 
 
 def _webhook_unknown_platform(client: StackClient, reply: Any) -> None:
     assert reply["statusCode"] == 404
-    assert client.sent() == []
+    assert client.outbox() == []
 
 
 def _worker_batch_of_two(client: StackClient, reply: Any) -> None:

@@ -218,7 +218,7 @@ def test_an_authorizer_that_is_killed_is_a_500_and_the_function_is_not_woken(
     client: StackClient,
 ) -> None:
     woken = seen_by(client)
-    client.fault(function="authorizer", call="secretsmanager.GetSecretValue", kind="crash")
+    client.add_fault(function="authorizer", call="secretsmanager.GetSecretValue", kind="crash")
     answer = client.call("GET", "/tasks")
     assert (answer.status, woken) == (500, ["authorizer"])
     assert client.call("GET", "/tasks").status == 200

@@ -22,7 +22,7 @@ def tables() -> dict[str, Any]:
 
 
 def two_reminders_of_which_one_fails_first(client: StackClient) -> tuple[str, str]:
-    client.fault(function="worker", call="channel.send", kind="error", error=DOWN)
+    client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN)
     failing = client.create(**{"in": "10s"})["id"]
     client.advance("20s")
     fine = client.create(**{"in": "10s"})["id"]
@@ -70,7 +70,7 @@ def failed_in(reply: dict[str, Any]) -> list[str]:
 def test_whatever_call_the_journal_dies_at_failures_are_counted_once(
     client: StackClient, call: str, when: str, nth: int
 ) -> None:
-    client.fault(function="journal", call=call, when=when, nth=nth, kind="crash")
+    client.add_fault(function="journal", call=call, when=when, nth=nth, kind="crash")
     failing, _ = two_reminders_of_which_one_fails_first(client)
     failures, recoveries, successes = counts(client)
     assert (failures, recoveries) == (1, 1)
@@ -84,7 +84,7 @@ def test_after_a_change_that_could_not_be_kept_later_ones_of_its_task_wait(
 ) -> None:
     failing, fine = two_reminders_of_which_one_fails_first(client)
     records = forgotten(client)
-    client.fault(
+    client.add_fault(
         function="journal", call="dynamodb.TransactWriteItems", kind="error", error=REFUSED
     )
     reply = client.stack.invoke("journal", {"Records": records})
@@ -102,7 +102,7 @@ def test_a_batch_that_comes_again_from_the_one_that_failed_counts_all_once(
 ) -> None:
     two_reminders_of_which_one_fails_first(client)
     records = forgotten(client)
-    client.fault(
+    client.add_fault(
         function="journal", call="dynamodb.TransactWriteItems", kind="error", error=REFUSED
     )
     first = failed_in(client.stack.invoke("journal", {"Records": records}))[0]
@@ -117,21 +117,21 @@ def test_nobody_is_told_again_for_the_sake_of_anothers_record(client: StackClien
     for person in ("ada", "bob"):
         client.create(**action, sender_id=person, reply_target=person, **{"in": "10s"})
     client.advance("20s")
-    told = {person: len(client.sent(person)) for person in ("ada", "bob")}
+    told = {person: len(client.outbox(person)) for person in ("ada", "bob")}
     failures = [one for one in forgotten(client) if "next_retry_at" in one["dynamodb"]["NewImage"]]
     ada = failures[0]["dynamodb"]["NewImage"]["sender_id"]["S"]
     [bob] = set(told) - {ada}
     for _ in range(3):
-        client.fault(
+        client.add_fault(
             function="journal", call="dynamodb.TransactWriteItems", kind="error", error=REFUSED
         )
         assert len(failed_in(client.stack.invoke("journal", {"Records": failures}))) == 1
         client.advance("1s")
-    assert (len(client.sent(ada)), len(client.sent(bob))) == (told[ada], told[bob] + 1)
+    assert (len(client.outbox(ada)), len(client.outbox(bob))) == (told[ada], told[bob] + 1)
 
     assert failed_in(client.stack.invoke("journal", {"Records": failures})) == []
     client.advance("1s")
-    assert (len(client.sent(ada)), len(client.sent(bob))) == (told[ada] + 1, told[bob] + 1)
+    assert (len(client.outbox(ada)), len(client.outbox(bob))) == (told[ada] + 1, told[bob] + 1)
 
 
 def test_after_a_reset_a_task_of_the_same_name_is_told_of_anew(client: StackClient) -> None:
@@ -144,7 +144,7 @@ def test_after_a_reset_a_task_of_the_same_name_is_told_of_anew(client: StackClie
         made = client.call("POST", "/tasks", asked, headers={"idempotency-key": "k1"})
         assert made.status == 201
         client.advance("1m")
-        assert [one["text"][:4] for one in client.sent("ada")] == ["Done"]
+        assert [one["text"][:4] for one in client.outbox("ada")] == ["Done"]
 
 
 def test_counters_that_cannot_be_written_hold_up_no_history(client: StackClient) -> None:
@@ -152,7 +152,7 @@ def test_counters_that_cannot_be_written_hold_up_no_history(client: StackClient)
     tasks = two_reminders_of_which_one_fails_first(client)
     records = forgotten(client)
     fault = {"call": "dynamodb.UpdateItem", "kind": "error", "error": REFUSED, "times": 9}
-    client.fault(function="journal", **fault)
+    client.add_fault(function="journal", **fault)
     assert failed_in(client.stack.invoke("journal", {"Records": records})) == []
     assert counts(client) == (1, 1, 0)
     for task_id in tasks:

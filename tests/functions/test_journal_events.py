@@ -35,7 +35,7 @@ def bus(client: StackClient) -> BusListener:
 def story(client: StackClient, bus: BusListener) -> tuple[str, str, list[dict[str, Any]]]:
     """A reminder that failed first, one that did not, and all their changes: to be told again."""
     failing, fine = two_reminders_of_which_one_fails_first(client)
-    bus.forget()
+    bus.clear()
     client.stack.calls.counts.clear()
     return failing, fine, forgotten(client)
 
@@ -64,7 +64,7 @@ def test_the_same_records_tell_the_same(
     *_, records = story
     told_by(client, records)
     once = list(bus.events())
-    bus.forget()
+    bus.clear()
     told_by(client, records)
     assert bus.events() == once
 
@@ -73,13 +73,13 @@ def test_after_a_change_that_could_not_be_kept_its_task_is_not_told_of_any_furth
     client: StackClient, bus: BusListener, story: tuple[str, str, list[dict[str, Any]]]
 ) -> None:
     failing, fine, records = story
-    client.fault(
+    client.add_fault(
         function="journal", call="dynamodb.TransactWriteItems", kind="error", error=REFUSED
     )
     [first, *_] = told_by(client, records)
     assert bus.types(failing) == ["task:created", "task:started"]
     assert bus.types(fine) == ["task:created", "task:started", "task:delivered"]
-    bus.forget()
+    bus.clear()
 
     assert told_by(client, records[sequences(records).index(first) :]) == []
     assert bus.types(failing) == [
@@ -91,7 +91,7 @@ def test_what_cannot_be_told_comes_again_and_counts_once(
     client: StackClient, bus: BusListener, story: tuple[str, str, list[dict[str, Any]]]
 ) -> None:
     *_, records = story
-    client.fault(function="journal", call="events.PutEvents", kind="error", error=REFUSED)
+    client.add_fault(function="journal", call="events.PutEvents", kind="error", error=REFUSED)
     assert told_by(client, records) == sequences(records)
     assert counts(client) == (1, 1, 0)
     assert bus.events() == []
@@ -147,10 +147,10 @@ def test_a_notice_that_cannot_be_sent_comes_again_with_its_change(
     task = client.create(
         type="action", payload={"provider": "scripted", "script": script}, **{"in": "10s"}
     )
-    client.fault(function="journal", call="sqs.SendMessage", kind="error", error=REFUSED)
+    client.add_fault(function="journal", call="sqs.SendMessage", kind="error", error=REFUSED)
     client.advance("1m")
 
-    assert len(client.sent("ada")) == 1
+    assert len(client.outbox("ada")) == 1
     told = bus.types(task["id"])
     assert told == ["task:created", "task:started", *["task:completed"] * 2]
 

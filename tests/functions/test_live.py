@@ -165,7 +165,7 @@ def test_a_record_that_cannot_be_read_is_passed_over(client: StackClient) -> Non
 
 
 def test_where_it_cannot_be_known_who_listens_the_batch_comes_again(client: StackClient) -> None:
-    client.fault(function="live", call="dynamodb.Query", kind="error", times=100)
+    client.add_fault(function="live", call="dynamodb.Query", kind="error", times=100)
     with pytest.raises(InvocationError):
         client.stack.invoke("live", changes(client, seconds_ago=0))
 

@@ -85,7 +85,7 @@ def test_a_large_event_on_the_bus_counts_more_than_once(client: StackClient, met
 
 @pytest.mark.fault_may_miss
 def test_who_listens_and_watches_is_counted_too(client: StackClient, meter: Meter) -> None:
-    client.fault(call="never.made")  # no tick is passed over while a fault waits
+    client.add_fault(call="never.made")  # no tick is passed over while a fault waits
     client.create(**{"in": "10s"})
     client.advance("5m")
 

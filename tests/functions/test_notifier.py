@@ -66,7 +66,7 @@ def enqueued(notice: Notification) -> None:
 
 def texts(client: StackClient) -> list[tuple[str, str]]:
     """But for alerts."""
-    told = [(sent["target"], sent["text"]) for sent in client.sent()]
+    told = [(sent["target"], sent["text"]) for sent in client.outbox()]
     return [(target, text) for target, text in told if target != "operators"]
 
 
@@ -102,7 +102,7 @@ def test_the_channel_is_told_the_key_so_that_it_can_drop_repeats(client: StackCl
 
 def test_its_buttons_go_with_it(client: StackClient) -> None:
     told(client, a_notice(message=ChatMessage("hello", (Button("Cancel", "/cancel x"),))))
-    assert client.sent("ada")[0]["buttons"] == [{"label": "Cancel", "says": "/cancel x"}]
+    assert client.outbox("ada")[0]["buttons"] == [{"label": "Cancel", "says": "/cancel x"}]
 
 
 @pytest.mark.parametrize("channel", ["api", "pigeon"])
@@ -117,11 +117,11 @@ def test_just_the_unreadable_one_goes_back(client: StackClient, body: str) -> No
     good = to_body(a_notice().to_json())
     reply = client.stack.invoke("notifier", _batch(good, body, good))
     assert failed_in(reply) == ["message-1"]
-    assert len(client.sent()) == 2
+    assert len(client.outbox()) == 2
 
 
 def test_just_the_one_that_its_channel_did_not_take_goes_back(client: StackClient) -> None:
-    client.fault(function="notifier", call="channel.send", nth=2, kind="error", error=DOWN)
+    client.add_fault(function="notifier", call="channel.send", nth=2, kind="error", error=DOWN)
     assert told(client, a_notice(), a_notice(target="bob"), a_notice()) == ["message-1"]
     assert texts(client) == [("ada", "hello")] * 2
 
@@ -129,17 +129,17 @@ def test_just_the_one_that_its_channel_did_not_take_goes_back(client: StackClien
 def test_a_chat_that_is_down_for_most_of_an_hour_gets_it_once_it_is_back(
     client: StackClient,
 ) -> None:
-    client.fault(function="notifier", call="channel.send", kind="error", error=DOWN, times=29)
+    client.add_fault(function="notifier", call="channel.send", kind="error", error=DOWN, times=29)
     enqueued(a_notice())
     client.advance("50m")
-    assert client.sent() == []
+    assert client.outbox() == []
     client.advance("20m")
     assert texts(client) == [("ada", "hello")]
     assert client.items("/dead-letters") == []
 
 
 def test_a_notice_that_died_is_kept_and_can_be_sent_back(client: StackClient) -> None:
-    client.fault(function="notifier", call="channel.send", kind="error", error=DOWN, times=30)
+    client.add_fault(function="notifier", call="channel.send", kind="error", error=DOWN, times=30)
     enqueued(a_notice())
     client.advance("2h")
     [letter] = client.items("/dead-letters")
@@ -188,7 +188,7 @@ def test_what_its_receiver_does_not_want_to_hear_is_dropped(client: StackClient)
 def test_a_notice_that_cannot_be_hidden_comes_back_and_is_told_later(client: StackClient) -> None:
     client.say("/timezone UTC")
     client.say("/quiet 11:00-12:10")
-    client.fault(function="notifier", call="sqs.ChangeMessageVisibility", kind="error", times=4)
+    client.add_fault(function="notifier", call="sqs.ChangeMessageVisibility", kind="error", times=4)
     enqueued(a_notice(sender_id="ada"))
     client.advance("9m")
     assert len(texts(client)) == 2

@@ -66,7 +66,7 @@ def test_just_the_unreadable_message_goes_back(
 
     failed = [item["itemIdentifier"] for item in reply["batchItemFailures"]]
     assert sorted(failed) == ["message-0", "message-2"]
-    assert [sent["text"] for sent in client.sent()] == ["Reminder: stretch"]
+    assert [sent["text"] for sent in client.outbox()] == ["Reminder: stretch"]
 
 
 def test_two_identical_messages_give_one_delivery(
@@ -75,7 +75,7 @@ def test_two_identical_messages_give_one_delivery(
     reply = client.stack.invoke("worker", _batch(due_now, due_now))
 
     assert reply == {"batchItemFailures": []}
-    assert len(client.sent()) == 1
+    assert len(client.outbox()) == 1
     metrics = client.stack.functions.metrics
     assert (metrics["TasksDelivered"], metrics["DuplicatesDropped"]) == ([1], [1])
 
@@ -86,7 +86,7 @@ def test_a_message_for_another_time_of_the_task_is_dropped(
     stale = {**due_now, "due_at": "2026-02-17T11:00:00.000Z"}
     client.stack.invoke("worker", _batch(stale))
 
-    assert client.sent() == []
+    assert client.outbox() == []
     assert client.stack.functions.metrics["DuplicatesDropped"] == [1]
 
 
@@ -94,7 +94,7 @@ def test_a_message_that_comes_far_too_early_is_sent_again(client: StackClient) -
     task = client.create(**{"in": "1h"})
     client.stack.invoke("worker", _batch({"task_id": task["id"], "due_at": task["due_at"]}))
 
-    assert client.sent() == []
+    assert client.outbox() == []
     assert client.stack.functions.metrics["TasksRequeuedEarly"] == [1]
 
 
@@ -122,7 +122,7 @@ def test_a_delivery_is_logged_with_its_task_and_run(client: StackClient, log: Lo
 
 
 def test_a_failed_run_is_logged_with_its_error(client: StackClient, log: Log) -> None:
-    client.fault(call="channel.send", kind="error", error={"message": "the line is dead"})
+    client.add_fault(call="channel.send", kind="error", error={"message": "the line is dead"})
     task = client.create(**{"in": "10s"})
     client.advance("30s")
 

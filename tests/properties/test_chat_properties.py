@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.builders.tasks import ID, a_task, an_action
-from tests.support.chat_bench import ChatHarness
+from tests.support.chat_harness import ChatHarness
 
 OTHER = ID.replace("0a1b2c3d", "ffffffff")
 WORDS = [
@@ -33,9 +33,9 @@ LOCALES = st.none() | st.sampled_from(["de", "en-US", "ja"]) | ANYTHING
 @example(f"/snooze {ID} " + "9" * 4_000, None, Status.PENDING)
 def test_there_is_always_an_answer(text: str, locale: str | None, status: Status) -> None:
     one, other = a_task(repeat="daily"), an_action(id=OTHER)
-    bench = ChatHarness(replace(one, status=status), replace(other, status=status))
-    said = bench.parse(text, locale=locale)
+    harness = ChatHarness(replace(one, status=status), replace(other, status=status))
+    said = harness.dispatch(text, locale=locale)
     assert said.text.strip()
     said.text.encode()
-    for task in bench.tasks:
+    for task in harness.tasks:
         task.description.encode()

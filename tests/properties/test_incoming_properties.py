@@ -72,7 +72,7 @@ def changed(value: Any, draw: Callable[..., Any]) -> Any:
 
 def hear(sent: PlatformRequest) -> InboundResult | None:
     try:
-        return PLATFORMS[sent.platform].parse(sent.raw(), now=NOW)
+        return PLATFORMS[sent.platform].parse(sent.to_raw_request(), now=NOW)
     except InvalidFieldsError:
         return None
 
@@ -136,7 +136,7 @@ def test_any_proof_but_the_right_one(sample: tuple[str, Any], headers: dict[str,
     platform, body = sample
     forged = PlatformRequest(platform, json.dumps(body).encode(), headers)
     try:
-        PLATFORMS[platform].parse(forged.raw(), now=NOW)
+        PLATFORMS[platform].parse(forged.to_raw_request(), now=NOW)
     except NotVerifiedError:
         return
     raise AssertionError("it was believed")

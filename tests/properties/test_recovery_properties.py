@@ -17,43 +17,45 @@ from hypothesis import strategies as st
 from tests.support.builders.failures import BOOM
 from tests.support.builders.moments import DAY, HOUR
 from tests.support.builders.tasks import ID
-from tests.support.review_bench import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 RUNNING = Status.IN_PROGRESS
 Step = Callable[[ReviewHarness], object]
 
 
-def _reviewed(bench: ReviewHarness) -> Task:
+def _reviewed(harness: ReviewHarness) -> Task:
     """The latest review, or the task itself."""
-    return (bench.reviews or [bench.task])[-1]
+    return (harness.reviews or [harness.task])[-1]
 
 
-def _replayed(bench: ReviewHarness) -> None:
+def _replayed(harness: ReviewHarness) -> None:
     """A record comes before its turn, and again at its turn."""
-    for old, new in bench.store.changes[-2:]:
-        sync_waiting_task(old, new, bench.follower)
+    for old, new in harness.store.changes[-2:]:
+        sync_waiting_task(old, new, harness.sync_deps)
 
 
 STEPS: dict[str, Step] = {
-    "fails": lambda bench: bench.fail(bench.task),
-    "fails otherwise": lambda bench: bench.fail(bench.task, BOOM),
-    "is done": lambda bench: bench.complete(bench.task),
-    "its review begins": lambda bench: bench.claim(_reviewed(bench)),
-    "its review fails": lambda bench: bench.fail(_reviewed(bench)),
-    "its review is done": lambda bench: bench.complete(_reviewed(bench)),
-    "its review is cancelled": lambda bench: bench.cancel(_reviewed(bench)),
-    "its review is retried": lambda bench: bench.wish(_reviewed(bench), user_actions.retry),
-    "is retried": lambda bench: bench.wish(bench.task, user_actions.retry),
-    "is unblocked": lambda bench: bench.wish(bench.task, user_actions.unblock),
-    "is cancelled": lambda bench: bench.cancel(bench.task),
-    "was a code error": lambda bench: bench.reclassify("code_error"),
-    "was transient": lambda bench: bench.reclassify("transient"),
-    "was a timeout": lambda bench: bench.reclassify("timeout"),
-    "is followed": lambda bench: bench.follow(),
-    "is followed twice": lambda bench: bench.follow(times=2),
+    "fails": lambda harness: harness.fail(harness.task),
+    "fails otherwise": lambda harness: harness.fail(harness.task, BOOM),
+    "is done": lambda harness: harness.complete(harness.task),
+    "its review begins": lambda harness: harness.claim(_reviewed(harness)),
+    "its review fails": lambda harness: harness.fail(_reviewed(harness)),
+    "its review is done": lambda harness: harness.complete(_reviewed(harness)),
+    "its review is cancelled": lambda harness: harness.cancel(_reviewed(harness)),
+    "its review is retried": lambda harness: harness.apply_change(
+        _reviewed(harness), user_actions.retry
+    ),
+    "is retried": lambda harness: harness.apply_change(harness.task, user_actions.retry),
+    "is unblocked": lambda harness: harness.apply_change(harness.task, user_actions.unblock),
+    "is cancelled": lambda harness: harness.cancel(harness.task),
+    "was a code error": lambda harness: harness.reclassify("code_error"),
+    "was transient": lambda harness: harness.reclassify("transient"),
+    "was a timeout": lambda harness: harness.reclassify("timeout"),
+    "is followed": lambda harness: harness.process_changes(),
+    "is followed twice": lambda harness: harness.process_changes(times=2),
     "is replayed": _replayed,
-    "an hour passes": lambda bench: bench.sweep(after=HOUR),
-    "a day passes": lambda bench: bench.sweep(after=DAY),
+    "an hour passes": lambda harness: harness.sweep(after=HOUR),
+    "a day passes": lambda harness: harness.sweep(after=DAY),
 }
 walks = st.lists(st.sampled_from(sorted(STEPS)), max_size=25)
 calm = settings(deadline=None, max_examples=100)
@@ -61,45 +63,45 @@ calm = settings(deadline=None, max_examples=100)
 
 def walked(steps: list[str]) -> ReviewHarness:
     """From the third code error on. What is refused, or is no move, changes nothing."""
-    bench = ReviewHarness()
-    bench.blocked_for_review()
+    harness = ReviewHarness()
+    harness.block_for_review()
     for step in steps:
         try:
-            STEPS[step](bench)
+            STEPS[step](harness)
         except DuecourseError:
             continue
-    return bench
+    return harness
 
 
-def finished(bench: ReviewHarness) -> ReviewHarness:
+def finished(harness: ReviewHarness) -> ReviewHarness:
     """All that happened is followed, whoever still runs comes to an end, and days pass."""
     for _ in range(10):
-        bench.follow()
-        running = [t for t in bench.store.tasks.values() if t.status is Status.IN_PROGRESS]
+        harness.process_changes()
+        running = [t for t in harness.store.tasks.values() if t.status is Status.IN_PROGRESS]
         for task in running:
-            bench.fail(task)
-        bench.sweep(after=DAY)
-    bench.follow()
-    return bench
+            harness.fail(task)
+        harness.sweep(after=DAY)
+    harness.process_changes()
+    return harness
 
 
 @calm
 @given(steps=walks)
 def test_nothing_is_blocked_for_ever(steps: list[str]) -> None:
-    bench = finished(walked(steps))
-    assert [task for task in bench.store.tasks.values() if can_time_out(task)] == []
+    harness = finished(walked(steps))
+    assert [task for task in harness.store.tasks.values() if can_time_out(task)] == []
 
 
 @calm
 @given(steps=walks)
 def test_whatever_ended_or_was_blocked_was_told(steps: list[str]) -> None:
-    bench = walked(steps)
-    bench.follow()
-    kinds = {event.type for event in bench.told if event.task_id == ID}
-    if bench.task.status is Status.BLOCKED:
+    harness = walked(steps)
+    harness.process_changes()
+    kinds = {event.type for event in harness.events if event.task_id == ID}
+    if harness.task.status is Status.BLOCKED:
         told = {"task:spec_refresh_requested", "task:escalated", "task:permanently_blocked"}
         assert kinds & told
-    if bench.task.status is Status.FAILED:
+    if harness.task.status is Status.FAILED:
         assert "task:failed" in kinds
 
 
@@ -108,12 +110,12 @@ def test_whatever_ended_or_was_blocked_was_told(steps: list[str]) -> None:
 def test_once_all_is_followed_a_waiting_review_is_one_that_its_task_waits_for(
     steps: list[str],
 ) -> None:
-    bench = walked(steps)
-    bench.follow()
-    awaited = awaited_task_id(bench.task)
-    assert {waiting_task_id(review) for review in bench.reviews} <= {ID}
-    open_ones = {one.id for one in bench.reviews if one.is_open}
-    waiting = {one.id for one in bench.reviews if one.is_open and one.status is not RUNNING}
+    harness = walked(steps)
+    harness.process_changes()
+    awaited = awaited_task_id(harness.task)
+    assert {waiting_task_id(review) for review in harness.reviews} <= {ID}
+    open_ones = {one.id for one in harness.reviews if one.is_open}
+    waiting = {one.id for one in harness.reviews if one.is_open and one.status is not RUNNING}
     assert waiting <= {awaited}
     assert awaited is None or awaited in open_ones, "it waits for what is over"
 
@@ -121,10 +123,10 @@ def test_once_all_is_followed_a_waiting_review_is_one_that_its_task_waits_for(
 @calm
 @given(steps=walks)
 def test_to_follow_all_again_changes_nothing(steps: list[str]) -> None:
-    bench = walked(steps)
-    seen = list(bench.store.changes)
-    bench.follow()
-    before = dict(bench.store.tasks)
+    harness = walked(steps)
+    seen = list(harness.store.changes)
+    harness.process_changes()
+    before = dict(harness.store.tasks)
     for old, new in seen:
-        sync_waiting_task(old, new, bench.follower)
-    assert bench.store.tasks == before
+        sync_waiting_task(old, new, harness.sync_deps)
+    assert harness.store.tasks == before

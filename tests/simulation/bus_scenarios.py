@@ -33,7 +33,7 @@ def completed_at_the_second_attempt(client: StackClient) -> str:
 
 
 def never_delivered(client: StackClient) -> str:
-    client.fault(function="worker", call="channel.send", kind="error", error=DOWN, times=3)
+    client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN, times=3)
     task_id = client.create(**{"in": "10s"})["id"]
     client.advance("1h")
     return str(task_id)
@@ -60,7 +60,7 @@ def cancelled(client: StackClient) -> str:
 
 
 def in_doubt(client: StackClient) -> str:
-    client.fault(function="worker", call="provider.call")
+    client.add_fault(function="worker", call="provider.call")
     task_id = an_action(client, SUCCESS)["id"]
     client.advance("20m")
     return str(task_id)
@@ -70,7 +70,7 @@ def missed(client: StackClient) -> str:
     """The series' time passed while nobody looked."""
     task_id = client.create(repeat="*/20 * * * *", **{"in": "20m"})["id"]
     for function in ("scanner", "sweeper"):
-        client.fault(function=function, call="dynamodb.GetItem", times=1_000_000)
+        client.add_fault(function=function, call="dynamodb.GetItem", times=1_000_000)
     client.advance("65m")
     assert client.call("DELETE", "/_local/faults").status == 200
     client.advance("6m")

@@ -42,7 +42,7 @@ def _action(client: StackClient, *script: dict[str, Any], after: str = "6s", **f
 
 
 def _in_doubt(client: StackClient) -> str:
-    client.fault(function="worker", call="provider.call")
+    client.add_fault(function="worker", call="provider.call")
     return _action(client, DONE, after="20m")
 
 

@@ -241,7 +241,7 @@ class Stage:
         self.fault(point.call, nth=point.nth, when=point.when)
 
     def fault(self, call: str, *, function: str = "worker", **how: Any) -> None:
-        self.client.fault(function=function, call=call, **how)
+        self.client.add_fault(function=function, call=call, **how)
 
     def resolve(self, outcome: str) -> None:
         target = f"/tasks/{self.task_id}/resolve"
@@ -272,7 +272,7 @@ class Stage:
 
     @property
     def texts(self) -> list[str]:
-        return [sent["text"] for sent in self.client.sent()]
+        return [sent["text"] for sent in self.client.outbox()]
 
     @property
     def questions(self) -> int:

@@ -13,10 +13,10 @@ def test_a_reminder_in_ten_seconds_comes_in_ten_seconds(client: StackClient) -> 
     client.create(**{"in": "10s", "description": "stretch"})
 
     client.advance("9s")
-    assert client.sent() == []
+    assert client.outbox() == []
     client.advance("2s")
 
-    assert [(sent["text"], sent["at"]) for sent in client.sent("ada")] == [
+    assert [(sent["text"], sent["at"]) for sent in client.outbox("ada")] == [
         ("Reminder: stretch", "2026-02-17T12:00:10.000Z")
     ]
 
@@ -35,7 +35,7 @@ def test_what_waits_in_the_index_fires_at_its_own_time(client: StackClient) -> N
     task = client.create(due_at="2026-02-17T15:07:31.250Z")
     client.advance("1d")
 
-    [sent] = client.sent()
+    [sent] = client.outbox()
     late = from_text(sent["at"]) - from_text(task["due_at"])
     assert timedelta(0) <= late <= timedelta(milliseconds=2)
 
@@ -53,7 +53,7 @@ def test_a_daily_reminder_comes_again_tomorrow(client: StackClient) -> None:
     client.create(due_at="2026-02-17T15:00:00Z", repeat="daily")
     client.advance("3d")
 
-    assert [sent["at"][:19] for sent in client.sent()] == [
+    assert [sent["at"][:19] for sent in client.outbox()] == [
         "2026-02-17T15:00:00",
         "2026-02-18T15:00:00",
         "2026-02-19T15:00:00",

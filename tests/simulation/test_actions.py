@@ -55,7 +55,7 @@ def runs_of(client: StackClient, task: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def told(client: StackClient) -> list[str]:
-    return [sent["text"] for sent in client.sent("ada")]
+    return [sent["text"] for sent in client.outbox("ada")]
 
 
 def budget(client: StackClient, name: str = "llm") -> dict[str, Any]:
@@ -263,7 +263,7 @@ def test_an_answer_of_another_shape_is_an_error_and_nothing_worse(
 
 
 def test_a_provider_that_hangs_up_is_asked_again(client: StackClient, receiver: Receiver) -> None:
-    receiver.drop()
+    receiver.drop_connection()
     receiver.answer(200, said(DONE))
     task = ran(client, receiver)
     client.advance("10m")
@@ -382,7 +382,7 @@ def test_a_failure_after_the_call_is_not_charged_twice(
 ) -> None:
     """The commit is tried again, and nobody is asked for it."""
     receiver.answer(200, said(DONE))
-    client.fault(function="worker", call="dynamodb.PutItem", kind="throttle", nth=4, times=8)
+    client.add_fault(function="worker", call="dynamodb.PutItem", kind="throttle", nth=4, times=8)
     task = ran(client, receiver, payload={"budget": "llm"})
     client.advance("1h")
     assert client.task(task["id"])["status"] == "completed"

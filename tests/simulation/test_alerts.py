@@ -31,7 +31,7 @@ def client() -> Iterator[StackClient]:
 
 def alerts(client: StackClient) -> list[Alert]:
     """What operators were told, but for what concerns single tasks."""
-    found = [one for one in client.sent("operators") if one["text"].startswith("Alert: ")]
+    found = [one for one in client.outbox("operators") if one["text"].startswith("Alert: ")]
     return [(one["at"][11:16], one["text"].removeprefix("Alert: ")) for one in found]
 
 
@@ -95,7 +95,7 @@ def test_errors_that_cost_nothing_are_no_errors_of_the_hour(client: StackClient)
 
 def late_runs(client: StackClient) -> None:
     """Nothing is dispatched for minutes: the sweeper finds them overdue."""
-    client.fault(function="scanner", call="dynamodb.Query", kind="crash", times=1000)
+    client.add_fault(function="scanner", call="dynamodb.Query", kind="crash", times=1000)
     for _ in range(25):
         client.create(**{"in": "8m"})
     client.advance("15m")
@@ -120,7 +120,7 @@ def test_runs_in_time_are_told_nobody(client: StackClient) -> None:
     for _ in range(25):
         client.create(**{"in": "8m"})
     client.advance("2h")
-    assert len(client.sent("ada")) == 25
+    assert len(client.outbox("ada")) == 25
     assert alerts(client) == []
 
 
@@ -294,7 +294,7 @@ def test_whatever_dies_an_alert_is_told(
     client: StackClient, call: str, when: str, nth: int, told: list[str]
 ) -> None:
     a_dead_letter(client)
-    client.fault(function="alerts", call=call, when=when, nth=nth, kind="crash")
+    client.add_fault(function="alerts", call=call, when=when, nth=nth, kind="crash")
     client.advance("1h")
     assert times(client, "1 message") == told
 
@@ -326,7 +326,7 @@ def test_what_is_told_does_not_depend_on_ticks_that_find_nothing(
     for is_watched in (True, False):
         with running_stack(STARTS_AT) as client:
             if is_watched:
-                client.fault(function="alerts", call="sqs.DeleteMessage")
+                client.add_fault(function="alerts", call="sqs.DeleteMessage")
             scenario(client)
             client.advance("4h")
             told.append(alerts(client))

@@ -107,7 +107,7 @@ def test_budgets_are_behind_the_token(client: StackClient, method: str) -> None:
 def test_a_limit_whose_answers_were_lost_is_set_once(client: StackClient) -> None:
     stores.budgets().reserve("llm", "a", 300_000, now=client.stack.clock.now())
     for nth in (1, 3):
-        client.fault(
+        client.add_fault(
             function="api", call="dynamodb.UpdateItem", when="after", kind="timeout", nth=nth
         )
     client.call("PUT", "/budgets/llm", {"limit": 2})

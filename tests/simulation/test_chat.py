@@ -15,7 +15,7 @@ def test_a_reminder_typed_in_chat_arrives(client: StackClient) -> None:
 
     task_id = answer.split()[1]
     assert answer == (f"Reminder {task_id} set for Tuesday 17 Feb 2026, 12:00:10 (UTC): stretch")
-    assert client.sent("ada")[-1]["text"] == "Reminder: stretch"
+    assert client.outbox("ada")[-1]["text"] == "Reminder: stretch"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_series_in_the_senders_zone_rings_by_their_clock(client: StackClient) 
     assert first.endswith("set for Wednesday 18 Feb 2026, 08:30 (Europe/Berlin): stand-up")
     assert second == "It repeats every weekday."
     client.advance("6d")
-    rang = [sent["at"] for sent in client.sent("ada") if sent["text"] == "Reminder: stand-up"]
+    rang = [sent["at"] for sent in client.outbox("ada") if sent["text"] == "Reminder: stand-up"]
     assert rang == [f"2026-02-{day}T07:30:00.000Z" for day in (18, 19, 20, 23)]
 
 
@@ -64,7 +64,7 @@ def test_what_cannot_be_read_is_asked_back(client: StackClient, typed: str, answ
 
 def test_an_action_is_done_and_told(client: StackClient) -> None:
     client.say("/do sum up the day")
-    started, done = [sent["text"] for sent in client.sent("ada")]
+    started, done = [sent["text"] for sent in client.outbox("ada")]
     assert started.startswith("Action ")
     assert started.endswith(" starts now: sum up the day")
     assert done.startswith("Done: sum up the day")
@@ -149,4 +149,4 @@ def test_hostile_words_are_answered_and_leave_no_dead_letter(
 
 
 def texts(client: StackClient) -> list[Any]:
-    return [sent["text"] for sent in client.sent("ada")]
+    return [sent["text"] for sent in client.outbox("ada")]

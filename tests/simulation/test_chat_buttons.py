@@ -14,18 +14,20 @@ DOWN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "ECON
 
 def pressed(client: StackClient, label: str) -> str:
     """Of what ada was told last with buttons; the answer."""
-    told = [sent for sent in client.sent("ada") if sent["buttons"]][-1]
+    told = [sent for sent in client.outbox("ada") if sent["buttons"]][-1]
     [says] = [button["says"] for button in told["buttons"] if button["label"] == label]
     return client.say(says)
 
 
 def labels(client: StackClient) -> list[str]:
-    return [button["label"] for button in client.sent("ada")[-1]["buttons"]]
+    return [button["label"] for button in client.outbox("ada")[-1]["buttons"]]
 
 
 def rang(client: StackClient) -> list[str]:
     """When, to the minute."""
-    return [sent["at"][:16] for sent in client.sent("ada") if sent["text"].startswith("Reminder: ")]
+    return [
+        sent["at"][:16] for sent in client.outbox("ada") if sent["text"].startswith("Reminder: ")
+    ]
 
 
 def an_action(client: StackClient, *script: Any, **fields: Any) -> dict[str, Any]:
@@ -37,7 +39,7 @@ def an_action(client: StackClient, *script: Any, **fields: Any) -> dict[str, Any
 def test_a_delivered_reminder_reads_as_ever_with_buttons_beside_it(client: StackClient) -> None:
     client.say("/remind in 1m tea")
     client.advance("1m")
-    assert client.sent("ada")[-1]["text"] == "Reminder: tea"
+    assert client.outbox("ada")[-1]["text"] == "Reminder: tea"
     assert labels(client) == ["Done", "Snooze 20 min", "1 h", "Tomorrow"]
 
 
@@ -103,11 +105,11 @@ def test_done_stops_what_was_snoozed(client: StackClient) -> None:
 def test_each_button_is_about_the_occurrence_above_it(client: StackClient) -> None:
     client.say("/remind every 30 minutes drink")
     client.advance("30m")
-    first = {one["label"]: one["says"] for one in client.sent("ada")[-1]["buttons"]}
+    first = {one["label"]: one["says"] for one in client.outbox("ada")[-1]["buttons"]}
     client.advance("10m")
     client.say(first["1 h"])  # 13:40
     client.advance("20m")
-    second = {one["label"]: one["says"] for one in client.sent("ada")[-1]["buttons"]}
+    second = {one["label"]: one["says"] for one in client.outbox("ada")[-1]["buttons"]}
     client.advance("10m")
     client.say(second["1 h"])  # 14:10
     client.say(first["Done"])
@@ -138,7 +140,7 @@ def test_a_series_that_is_cancelled_takes_along_what_was_snoozed(client: StackCl
 
 def test_a_button_does_nothing_for_somebody_else(client: StackClient) -> None:
     client.say("/remind in 0 minutes tea")
-    says = client.sent("ada")[-1]["buttons"][1]["says"]
+    says = client.outbox("ada")[-1]["buttons"][1]["says"]
     assert client.say(says, sender="bob").startswith("There is no task ")
     client.advance("1d")
     assert len(rang(client)) == 1
@@ -166,7 +168,7 @@ def test_a_failure_is_called_off(client: StackClient) -> None:
 def test_whether_it_happened_is_answered_by_a_button(
     client: StackClient, label: str, status: str
 ) -> None:
-    client.fault(function="worker", call="provider.call", when="after", kind="crash")
+    client.add_fault(function="worker", call="provider.call", when="after", kind="crash")
     task = an_action(client, DONE)
     client.advance("1h")
     assert labels(client) == ["It happened", "It didn't", "Skip"]

@@ -18,7 +18,7 @@ def said(client: StackClient, text: str, sender: str = "ada") -> int:
 
 
 def texts(client: StackClient, target: str = "ada") -> list[str]:
-    return [sent["text"] for sent in client.sent(target)]
+    return [sent["text"] for sent in client.outbox(target)]
 
 
 def advanced(client: StackClient, by: str) -> None:
@@ -41,7 +41,7 @@ def advanced(client: StackClient, by: str) -> None:
 def test_a_killed_chat_function_leaves_one_task_and_one_answer(
     client: StackClient, call: str, when: str
 ) -> None:
-    client.fault(function="chat", call=call, when=when, kind="crash")
+    client.add_fault(function="chat", call=call, when=when, kind="crash")
     assert said(client, REMIND) == 200
     assert texts(client) == []
 
@@ -51,7 +51,7 @@ def test_a_killed_chat_function_leaves_one_task_and_one_answer(
 
 
 def test_what_was_said_after_a_message_that_failed_waits_for_it(client: StackClient) -> None:
-    client.fault(function="chat", call="channel.send", when="before", kind="crash")
+    client.add_fault(function="chat", call="channel.send", when="before", kind="crash")
     said(client, REMIND)
     said(client, "/tasks")
     said(client, "/tasks", sender="bob")
@@ -64,7 +64,7 @@ def test_what_was_said_after_a_message_that_failed_waits_for_it(client: StackCli
 
 
 def test_a_chat_that_is_down_is_answered_when_it_is_back(client: StackClient) -> None:
-    client.fault(
+    client.add_fault(
         call="channel.send", times=3, kind="error", error={"message": "chat is down", "status": 503}
     )
     said(client, REMIND)
@@ -75,7 +75,7 @@ def test_a_chat_that_is_down_is_answered_when_it_is_back(client: StackClient) ->
 
 
 def test_whoever_could_not_be_answered_at_all_is_told_so(client: StackClient) -> None:
-    client.fault(
+    client.add_fault(
         call="channel.send", times=5, kind="error", error={"message": "chat is down", "status": 503}
     )
     said(client, REMIND)
@@ -93,7 +93,7 @@ def test_whoever_could_not_be_answered_at_all_is_told_so(client: StackClient) ->
 
 
 def test_an_answer_that_comes_late_says_so(client: StackClient) -> None:
-    client.fault(function="chat", call="channel.send", times=5, kind="error")
+    client.add_fault(function="chat", call="channel.send", times=5, kind="error")
     said(client, REMIND)
     client.advance("3h")
     client.call("POST", "/dead-letters/redrive")
@@ -107,7 +107,7 @@ def test_an_answer_that_comes_late_says_so(client: StackClient) -> None:
 def test_what_waited_for_a_message_that_died_has_tries_of_its_own(
     client: StackClient, kind: str
 ) -> None:
-    client.fault(function="chat", call="channel.send", when="before", times=6, kind=kind)
+    client.add_fault(function="chat", call="channel.send", when="before", times=6, kind=kind)
     said(client, REMIND)
     said(client, "/tasks")
     advanced(client, "30m")
@@ -121,7 +121,7 @@ def test_what_waited_for_a_message_that_died_has_tries_of_its_own(
 def test_messages_of_several_survive_a_table_that_kills_their_function(
     client: StackClient, call: str
 ) -> None:
-    client.fault(function="chat", call=call, when="after", times=4, kind="crash")
+    client.add_fault(function="chat", call=call, when="after", times=4, kind="crash")
     for sender in ("ada", "bob"):
         said(client, REMIND, sender)
         said(client, "/tasks", sender)
@@ -134,7 +134,7 @@ def test_messages_of_several_survive_a_table_that_kills_their_function(
 
 
 def test_without_its_queue_the_webhook_says_that_nothing_was_heard(client: StackClient) -> None:
-    client.fault(function="webhook", call="sqs.SendMessage", times=10, kind="error")
+    client.add_fault(function="webhook", call="sqs.SendMessage", times=10, kind="error")
 
     assert said(client, REMIND) >= 500  # so that the platform says it again
     client.advance("10m")

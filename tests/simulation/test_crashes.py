@@ -33,7 +33,7 @@ def test_a_reminder_survives_a_crash(
 ) -> None:
     task = client.create(due_at="2026-02-17T12:05:00Z")
     client.advance("2m")
-    client.fault(function=function, call=call, nth=nth, when=when, kind="crash")
+    client.add_fault(function=function, call=call, nth=nth, when=when, kind="crash")
 
     client.advance("3m")
     client.advance(LEASE_AND_SWEEP)
@@ -41,7 +41,7 @@ def test_a_reminder_survives_a_crash(
     doubled = (call, when, nth) in BETWEEN_SEND_AND_RECORD
     after = client.task(task["id"])
     assert after["status"] == "delivered"
-    assert len(client.sent()) == (2 if doubled else 1)
+    assert len(client.outbox()) == (2 if doubled else 1)
     _the_runs_say_so(client, task["id"], doubled=doubled)
     late = from_text(after["delivered_at"]) - from_text(task["due_at"])
     assert client.call("GET", "/stats").body["lateness"]["max"] == late / MILLISECOND
@@ -61,11 +61,11 @@ def _the_runs_say_so(client: StackClient, task_id: str, *, doubled: bool) -> Non
 def test_a_missed_look_makes_no_reminder_late(client: StackClient, call: str) -> None:
     client.create(due_at="2026-02-17T12:05:00Z")
     client.advance("2m")
-    client.fault(function="scanner", call=call, kind="crash")
+    client.add_fault(function="scanner", call=call, kind="crash")
 
     client.advance("4m")
 
-    assert [sent["at"] for sent in client.sent()] == ["2026-02-17T12:05:00.000Z"]
+    assert [sent["at"] for sent in client.outbox()] == ["2026-02-17T12:05:00.000Z"]
 
 
 def test_the_list_of_calls_is_complete(client: StackClient) -> None:
@@ -89,14 +89,14 @@ def test_a_create_that_crashed_can_be_repeated(
     client: StackClient, call: str, when: str, status: int
 ) -> None:
     body = {"in": "10s", "description": "stretch", "sender_id": "ada"}
-    client.fault(function="api", call=call, when=when)
+    client.add_fault(function="api", call=call, when=when)
 
     first = client.call("POST", "/tasks", body, headers={"idempotency-key": "k1"})
     again = client.call("POST", "/tasks", body, headers={"idempotency-key": "k1"})
     client.advance("15m")
 
     assert (first.status, again.status) == (500, status)
-    assert len(client.sent()) == 1
+    assert len(client.outbox()) == 1
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -104,18 +104,18 @@ def test_a_series_survives_a_crash_of_its_worker_as_it_sends_the_next(
     client: StackClient, when: str
 ) -> None:
     task = client.create(repeat="* * * * *")
-    client.fault(function="worker", call="sqs.SendMessageBatch", when=when)
+    client.add_fault(function="worker", call="sqs.SendMessageBatch", when=when)
 
     client.advance("20m")
 
     runs = client.items(f"/tasks/{task['id']}/runs")
-    assert len({run["nominal_at"] for run in runs}) == len(client.sent()) == len(runs)
-    assert client.sent()[-1]["at"] == "2026-02-17T12:20:00.000Z"
+    assert len({run["nominal_at"] for run in runs}) == len(client.outbox()) == len(runs)
+    assert client.outbox()[-1]["at"] == "2026-02-17T12:20:00.000Z"
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_history_survives_a_crash_of_the_journal(client: StackClient, when: str) -> None:
-    client.fault(function="journal", call="dynamodb.BatchWriteItem", when=when, times=3)
+    client.add_fault(function="journal", call="dynamodb.BatchWriteItem", when=when, times=3)
     task = client.create(**{"in": "10s"})
 
     client.advance("1m")
@@ -128,17 +128,17 @@ def test_history_survives_a_crash_of_the_journal(client: StackClient, when: str)
 @pytest.mark.parametrize("call", ["dynamodb.GetItem", "dynamodb.PutItem"])
 def test_an_aws_call_that_fails_once_is_repeated(client: StackClient, call: str, kind: str) -> None:
     task = client.create(due_at="2026-02-17T12:05:00Z")
-    client.fault(function="worker", call=call, kind=kind, when="after")
+    client.add_fault(function="worker", call=call, kind=kind, when="after")
 
     client.advance("6m")
 
     assert client.task(task["id"])["status"] == "delivered"
-    assert len(client.sent()) == 1
+    assert len(client.outbox()) == 1
 
 
 def test_a_task_that_kills_its_worker_every_time_is_given_up(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
-    client.fault(function="worker", call="channel.send", when="before", times=1000)
+    client.add_fault(function="worker", call="channel.send", when="before", times=1000)
 
     client.advance("1h")
 
@@ -149,7 +149,7 @@ def test_a_task_that_kills_its_worker_every_time_is_given_up(client: StackClient
 
 def test_a_channel_that_fails_is_tried_again_two_minutes_later(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
-    client.fault(
+    client.add_fault(
         function="worker", call="channel.send", kind="error", error={"message": "flood wait"}
     )
 
@@ -165,19 +165,19 @@ def test_a_channel_that_fails_is_tried_again_two_minutes_later(client: StackClie
 
 def test_the_third_failure_is_final(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
-    client.fault(function="worker", call="channel.send", kind="error", times=3)
+    client.add_fault(function="worker", call="channel.send", kind="error", times=3)
 
     client.advance("1h")
 
     after = client.task(task["id"])
     assert (after["status"], after["retry_count"]) == ("failed", 3)
-    [notice] = client.sent()
+    [notice] = client.outbox()
     assert "failed for good after 3 attempts" in notice["text"]
 
 
 def test_the_history_of_a_crash_is_told_in_its_order(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
-    client.fault(function="worker", call="channel.send", when="before", kind="crash")
+    client.add_fault(function="worker", call="channel.send", when="before", kind="crash")
 
     client.advance("1h")
 

@@ -57,7 +57,7 @@ def _first_of_each(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_events_survive_whatever_befalls_the_journal_as_it_tells_them(
     client: StackClient, bus: BusListener, kind: str, when: str, nth: int
 ) -> None:
-    client.fault(function="journal", call="events.PutEvents", when=when, nth=nth, kind=kind)
+    client.add_fault(function="journal", call="events.PutEvents", when=when, nth=nth, kind=kind)
     task_id = completed_at_the_second_attempt(client)
 
     assert_all_was_told(bus, task_id, SCENARIOS[completed_at_the_second_attempt])
@@ -75,7 +75,7 @@ def test_events_survive_whatever_befalls_the_journal_as_it_tells_them(
 def test_a_crash_around_the_telling_loses_no_event(
     client: StackClient, bus: BusListener, call: str, when: str
 ) -> None:
-    client.fault(function="journal", call=call, when=when)
+    client.add_fault(function="journal", call=call, when=when)
     task_id = completed_at_the_second_attempt(client)
     assert_all_was_told(bus, task_id, SCENARIOS[completed_at_the_second_attempt])
 
@@ -84,7 +84,7 @@ def test_a_crash_around_the_telling_loses_no_event(
 def test_what_happens_to_a_breaker_survives_a_crash(
     client: StackClient, bus: BusListener, when: str
 ) -> None:
-    client.fault(function="journal", call="events.PutEvents", when=when, times=3)
+    client.add_fault(function="journal", call="events.PutEvents", when=when, times=3)
     breaker = outage(client)
     assert_all_was_told(bus, breaker, SCENARIOS[outage])
 
@@ -92,22 +92,22 @@ def test_what_happens_to_a_breaker_survives_a_crash(
 def test_people_hear_once_of_what_was_told_to_programs_again_and_again(
     client: StackClient, bus: BusListener
 ) -> None:
-    client.fault(function="worker", call="channel.send", kind="error", error=DOWN, times=3)
+    client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN, times=3)
     task_id = client.create(**{"in": "10s"})["id"]
     client.advance("3m")
-    client.fault(function="journal", call="events.PutEvents", when="after", times=4)
+    client.add_fault(function="journal", call="events.PutEvents", when="after", times=4)
     client.advance("1h")
 
     assert_all_was_told(bus, task_id, SCENARIOS[never_delivered])
     assert len(bus.events(task_id)) >= len(SCENARIOS[never_delivered]) + 4
-    [notice] = client.sent("ada")
+    [notice] = client.outbox("ada")
     assert "failed for good after 3 attempts" in notice["text"]
 
 
 def test_history_does_not_wait_for_a_bus_that_is_away(
     client: StackClient, bus: BusListener
 ) -> None:
-    client.fault(function="journal", call="events.PutEvents", kind="error", times=24)
+    client.add_fault(function="journal", call="events.PutEvents", kind="error", times=24)
     task_id = client.create(**{"in": "1h"})["id"]
     client.advance("2s")
 

@@ -43,7 +43,7 @@ def test_a_failure_counts_once_whatever_dies(
     client: StackClient, call: str, nth: int, when: str
 ) -> None:
     task_id = _an_action(client, REFUSED, SUCCESS)
-    client.fault(function="failure", call=call, nth=nth, when=when)
+    client.add_fault(function="failure", call=call, nth=nth, when=when)
 
     client.advance("15m")
 
@@ -62,7 +62,7 @@ def test_a_report_that_comes_late_is_not_overtaken_by_the_sweeper(
     """Wherever between two sweeps it fails: what the worker knew counts, and nobody is asked."""
     payload = {"provider": "scripted", "script": [REFUSED, SUCCESS]}
     task = client.create(type="action", payload=payload, **{"in": f"{60 + second}s"})
-    client.fault(function="failure", call="dynamodb.Query", when="before")
+    client.add_fault(function="failure", call="dynamodb.Query", when="before")
 
     client.advance("20m")
 
@@ -78,7 +78,7 @@ def test_an_answer_that_is_lost_counts_nothing_twice(
     client: StackClient, call: str, nth: int, kind: str
 ) -> None:
     task_id = _an_action(client, REFUSED, REFUSED, SUCCESS)
-    client.fault(function="failure", call=call, nth=nth, when="after", kind=kind)
+    client.add_fault(function="failure", call=call, nth=nth, when="after", kind=kind)
 
     client.advance("6m")
 
@@ -98,7 +98,7 @@ def test_the_list_of_the_failure_functions_calls_is_complete(client: StackClient
 
 def _dies_unread(client: StackClient, task_id: str) -> None:
     """The task's message, as if Lambda had throttled the worker until SQS gave it up."""
-    client.fault(function="worker", call="dynamodb.GetItem", when="before")
+    client.add_fault(function="worker", call="dynamodb.GetItem", when="before")
     client.advance("5m")
     client.advance("5s")
     sqs = aws_clients.client("sqs")
@@ -114,7 +114,7 @@ def test_a_message_that_died_unread_costs_no_retry_whatever_dies(
     client: StackClient, call: str, nth: int, when: str
 ) -> None:
     task_id = _an_action(client, SUCCESS)
-    client.fault(function="deadletter", call=call, nth=nth, when=when)
+    client.add_fault(function="deadletter", call=call, nth=nth, when=when)
     _dies_unread(client, task_id)
 
     client.advance("15m")
@@ -139,17 +139,17 @@ def test_a_worker_that_dies_before_every_claim_costs_the_task_no_retry(
     client: StackClient,
 ) -> None:
     task = client.create(**{"in": "10s"})
-    client.fault(function="worker", call="dynamodb.GetItem", when="before", times=12)
+    client.add_fault(function="worker", call="dynamodb.GetItem", when="before", times=12)
 
     client.advance("2h")
 
     after = client.task(task["id"])
-    assert (after["status"], after["retry_count"], len(client.sent())) == ("delivered", 0, 1)
+    assert (after["status"], after["retry_count"], len(client.outbox())) == ("delivered", 0, 1)
 
 
 def test_a_report_that_nobody_can_record_is_recorded_when_it_died(client: StackClient) -> None:
     task_id = _an_action(client, REFUSED, SUCCESS)
-    client.fault(function="failure", call="dynamodb.GetItem", when="before", times=1000)
+    client.add_fault(function="failure", call="dynamodb.GetItem", when="before", times=1000)
 
     client.advance("30m")
 

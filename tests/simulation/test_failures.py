@@ -341,7 +341,7 @@ def test_a_budget_that_cannot_be_asked_blames_nobody_and_is_asked_again(
     client: StackClient,
 ) -> None:
     task = an_action(client, SUCCESS, subject="s", payload={"budget": "daily"})
-    client.fault(function="worker", call="dynamodb.UpdateItem", kind="throttle", times=4)
+    client.add_fault(function="worker", call="dynamodb.UpdateItem", kind="throttle", times=4)
     client.advance("20s")
     waiting, subject = client.task(task["id"]), client.call("GET", "/subjects/s").body
     called = client.stack.calls.counts["worker", "provider.call"]
@@ -356,7 +356,7 @@ def test_a_budget_that_cannot_be_asked_blames_nobody_and_is_asked_again(
 def test_a_bill_that_cannot_be_booked_leaves_the_work_done(client: StackClient, when: str) -> None:
     task = an_action(client, SUCCESS, payload={"budget": "daily"})
     client.advance("1s")
-    client.fault(
+    client.add_fault(
         function="worker", call="dynamodb.UpdateItem", kind="error", nth=2, times=4, when=when
     )
     client.advance("1h")
@@ -367,7 +367,7 @@ def test_a_bill_that_cannot_be_booked_leaves_the_work_done(client: StackClient, 
 
 def test_a_fault_of_the_provider_tells_all_it_is_given(client: StackClient) -> None:
     error = {"message": "slow down", "status": 429, "code": "rate_limit_exceeded"}
-    client.fault(
+    client.add_fault(
         function="worker", call="provider.call", kind="error", error={**error, "retry_after": 90}
     )
     task = an_action(client, SUCCESS, subject="s", policy="enrichment")

@@ -28,6 +28,6 @@ def test_the_page_is_what_a_newcomer_sees() -> None:
     assert len(page) > 40
 
     with running_stack(BEGINS) as client:
-        held = list(Conversation(client, page).held(page))
+        held = list(Conversation(client, page).replay(page))
 
     assert held == page

@@ -16,7 +16,7 @@ from duecourse.usecases.chat.dispatch_command import dispatch_command
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task
-from tests.support.chat_bench import ChatHarness
+from tests.support.chat_harness import ChatHarness
 from tests.support.stack_client import StackClient
 
 MOST_APART = 1.5  # times as long
@@ -34,7 +34,9 @@ def test_ten_thousand_guesses_tell_nothing() -> None:
         return found
 
     bench.store.find = watched  # type: ignore[method-assign]
-    took = [_asked(guess, bench.desk) for guess in _guesses(10_000, [one.id[:8] for one in tasks])]
+    took = [
+        _asked(guess, bench.context) for guess in _guesses(10_000, [one.id[:8] for one in tasks])
+    ]
 
     assert found == []  # nothing of another's has left the store
     assert _apart(took) < MOST_APART

@@ -45,7 +45,7 @@ def test_a_key_used_again_after_its_task_ran_starts_nothing(client: StackClient)
     again = client.call("POST", "/tasks", {**GOOD, "in": "5s"}, headers=headers)
     client.advance("1m")
 
-    assert (again.status, again.body["status"], len(client.sent())) == (200, "delivered", 1)
+    assert (again.status, again.body["status"], len(client.outbox())) == (200, "delivered", 1)
 
 
 def test_a_key_used_again_after_its_time_has_passed_gives_the_task(client: StackClient) -> None:
@@ -113,7 +113,7 @@ def test_a_rescheduled_task_runs_at_its_new_time_only(client: StackClient) -> No
     client.advance("2m")
 
     assert patched.status == 200
-    assert [(sent["text"], sent["at"]) for sent in client.sent()] == [
+    assert [(sent["text"], sent["at"]) for sent in client.outbox()] == [
         ("Reminder: tea", "2026-02-17T12:00:40.000Z")
     ]
 
@@ -141,19 +141,19 @@ def test_cancel_is_idempotent_and_final(client: StackClient) -> None:
         (200, "cancelled"),
         (200, "cancelled"),
     ]
-    assert client.sent() == []
+    assert client.outbox() == []
 
 
 def test_a_paused_task_waits_until_it_is_resumed(client: StackClient) -> None:
     task = client.create(**{"in": "20s"})
     client.call("POST", f"/tasks/{task['id']}/pause")
     client.advance("1h")
-    assert client.sent() == []
+    assert client.outbox() == []
 
     client.call("POST", f"/tasks/{task['id']}/resume")
     client.advance("1s")
 
-    assert len(client.sent()) == 1
+    assert len(client.outbox()) == 1
 
 
 def test_a_resumed_series_goes_on_with_its_next_occurrence(client: StackClient) -> None:
@@ -177,7 +177,7 @@ def test_run_means_now(client: StackClient) -> None:
     client.advance("1s")
 
     assert client.task(task["id"])["status"] == "delivered"
-    assert len(client.sent()) == 1
+    assert len(client.outbox()) == 1
 
 
 def test_a_reset_leaves_an_empty_system(client: StackClient) -> None:
@@ -185,7 +185,7 @@ def test_a_reset_leaves_an_empty_system(client: StackClient) -> None:
     client.call("POST", "/_local/reset")
     client.advance("1m")
 
-    assert (client.items("/tasks"), client.sent()) == ([], [])
+    assert (client.items("/tasks"), client.outbox()) == ([], [])
     client.create(**{"in": "20s"})
     client.advance("1m")
-    assert len(client.sent()) == 1
+    assert len(client.outbox()) == 1

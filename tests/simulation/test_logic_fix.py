@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.team import BUG, MODULE_NAME, HandlerProject, handler_project, write_handler
+from tests.support.custom_handler import (
+    BUG,
+    MODULE_NAME,
+    HandlerProject,
+    handler_project,
+    write_handler,
+)
 
 
 @pytest.fixture

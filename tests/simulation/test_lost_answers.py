@@ -83,7 +83,7 @@ def test_an_effect_that_nobody_confirms_is_left_to_a_person(
     shared: StackClient, scenario: Scenario
 ) -> None:
     """The request was read, and the line is dead."""
-    with a_stage(shared, scenario, behaves=Receiver.drop) as stage:
+    with a_stage(shared, scenario, behaves=Receiver.drop_connection) as stage:
         shared.advance("1d")
 
         assert (stage.status, stage.effects, stage.questions) == ("blocked", 1, 1)

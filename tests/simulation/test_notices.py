@@ -37,7 +37,7 @@ class Keys:
 
 
 def told(client: StackClient) -> list[str]:
-    return [sent["text"] for sent in client.sent("ada")]
+    return [sent["text"] for sent in client.outbox("ada")]
 
 
 def test_a_first_failure_and_then_success_are_told(client: StackClient) -> None:
@@ -75,7 +75,7 @@ def test_a_task_that_waits_for_a_person_is_told(client: StackClient) -> None:
 
 
 def test_whether_it_happened_is_asked_when_the_worker_died_over_it(client: StackClient) -> None:
-    client.fault(function="worker", call="provider.call", when="after", kind="crash")
+    client.add_fault(function="worker", call="provider.call", when="after", kind="crash")
     task = an_action(client, DONE)
     client.advance("1h")
     assert client.task(task["id"])["status"] == "blocked"
@@ -103,7 +103,7 @@ def test_each_occurrence_of_a_repeating_action_is_told(client: StackClient) -> N
 
 
 def test_a_reminder_that_is_delivered_says_no_more_than_that(client: StackClient) -> None:
-    client.fault(function="worker", call="channel.send", kind="error", error=DOWN)
+    client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN)
     client.create(**{"in": "10s"})
     client.advance("1h")
     assert told(client) == ["Reminder: stretch"]
@@ -111,7 +111,7 @@ def test_a_reminder_that_is_delivered_says_no_more_than_that(client: StackClient
 
 
 def test_a_reminder_that_is_lost_is_told(client: StackClient) -> None:
-    client.fault(function="worker", call="channel.send", kind="error", error=DOWN, times=3)
+    client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN, times=3)
     task = client.create(**{"in": "10s"})
     client.advance("1h")
     [text] = told(client)
@@ -119,7 +119,7 @@ def test_a_reminder_that_is_lost_is_told(client: StackClient) -> None:
 
 
 def test_a_series_that_is_paused_is_told_how_to_resume_it(client: StackClient) -> None:
-    client.fault(function="worker", call="channel.send", kind="error", error=DOWN, times=9)
+    client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN, times=9)
     task = client.create(**{"in": "10s"}, repeat="daily")
     client.advance("4d")
     assert client.task(task["id"])["paused"] is True
@@ -133,7 +133,7 @@ def test_a_series_that_is_paused_is_told_how_to_resume_it(client: StackClient) -
 def test_a_chat_that_is_down_holds_up_nothing_and_is_told_once_later(
     client: StackClient, kind: str
 ) -> None:
-    client.fault(function="notifier", call="channel.send", kind=kind, times=3)
+    client.add_fault(function="notifier", call="channel.send", kind=kind, times=3)
     task = an_action(client, DONE)
     client.advance("1m")
     assert told(client) == []
@@ -148,7 +148,7 @@ def test_a_chat_that_is_down_holds_up_nothing_and_is_told_once_later(
 def test_a_notice_that_could_not_be_sent_comes_again_with_its_change(
     client: StackClient, when: str, kind: str
 ) -> None:
-    client.fault(function="journal", call="sqs.SendMessage", when=when, kind=kind, times=4)
+    client.add_fault(function="journal", call="sqs.SendMessage", when=when, kind=kind, times=4)
     task = an_action(client, DONE)
     client.advance("1h")
     texts = told(client)
@@ -214,7 +214,7 @@ def test_a_change_that_is_read_twice_is_told_under_the_same_keys(client: StackCl
     keys: list[str] = []
     registry.register_channel("console", Keys(keys))
     lost = {"when": "after", "kind": "error", "nth": 4, "times": 4}  # of the escalation
-    client.fault(function="journal", call="sqs.SendMessage", **lost)
+    client.add_fault(function="journal", call="sqs.SendMessage", **lost)
     task = an_action(client, BROKEN, policy="agent")
     client.advance("12h")
     assert len(keys) > len(set(keys)), "it was told twice"

@@ -28,13 +28,13 @@ def says(client: StackClient, text: str, *, target: str = "operators", sender: s
     """What was answered where it was said."""
     body = {"sender_id": sender, "reply_target": target, "text": text}
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
-    answers = [one["text"] for one in client.sent(target) if not one["text"].startswith("Alert")]
+    answers = [one["text"] for one in client.outbox(target) if not one["text"].startswith("Alert")]
     return str(answers[-1])
 
 
 def escalated(client: StackClient) -> dict[str, Any]:
     """What the operators were told besides alerts."""
-    sent = client.sent("operators")
+    sent = client.outbox("operators")
     [found] = [one for one in sent if not one["text"].startswith("Alert")]
     return found
 
@@ -46,7 +46,7 @@ def noted(client: StackClient) -> list[str]:
 
 def test_an_escalation_is_told_to_its_owner_and_to_the_operators(client: StackClient) -> None:
     task = an_escalation(client)
-    theirs, mine = escalated(client), client.sent("ada")[-1]
+    theirs, mine = escalated(client), client.outbox("ada")[-1]
     assert theirs["text"] == (
         f"Task {task['short_id']} of console:ada needs a person.\n{mine['text']}"
     )
@@ -63,7 +63,7 @@ def test_an_operator_who_presses_a_button_acts_on_the_task(client: StackClient) 
     says(client, retry)
     client.advance("1m")
     assert client.task(task["id"])["status"] == "completed"
-    assert client.sent("ada")[-1]["text"].startswith("Done at the 5th attempt: fix the build")
+    assert client.outbox("ada")[-1]["text"].startswith("Done at the 5th attempt: fix the build")
     assert noted(client) == [f"[CHAT] by=console:eve in=console:operators /retry task={task['id']}"]
 
 
@@ -115,7 +115,7 @@ def test_an_unknown_id_is_unknown_to_operators_too(client: StackClient) -> None:
 
 
 def test_whether_it_happened_is_asked_of_both(client: StackClient) -> None:
-    client.fault(function="worker", call="provider.call", when="after", kind="crash")
+    client.add_fault(function="worker", call="provider.call", when="after", kind="crash")
     payload = {"provider": "scripted", "script": [DONE]}
     task = client.create(type="action", payload=payload, **{"in": "10s"})
     client.advance("1h")

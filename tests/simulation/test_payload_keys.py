@@ -10,8 +10,8 @@ import boto3
 import pytest
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 
+from tests.support.custom_handler import handler_project
 from tests.support.stack_client import StackClient
-from tests.support.team import handler_project
 
 SCRIPTED = {"provider": "scripted", "script": [{"reply": "ACTION_OUTCOME: success"}]}
 BODY = {"description": "x", "in": "1h", "sender_id": "ada"}

@@ -39,7 +39,9 @@ def poisoned(task_id: str, poison: dict[str, Any]) -> None:
 
 def crashed_tasks(client: StackClient, count: int) -> list[dict[str, Any]]:
     """Tasks in progress whose workers died before they sent anything."""
-    client.fault(function="worker", call="channel.send", when="before", times=count, kind="crash")
+    client.add_fault(
+        function="worker", call="channel.send", when="before", times=count, kind="crash"
+    )
     made = [client.create(**OWNER, **{"in": f"{10 + n}s"}) for n in range(count)]  # a batch each
     client.advance("30s")
     tasks = [client.task(task["id"]) for task in made]
@@ -160,7 +162,7 @@ def test_operators_are_alerted_until_it_can_be_read(client: StackClient) -> None
 
 
 def alerts(client: StackClient) -> list[str]:
-    told = [one["text"] for one in client.sent("operators")]
+    told = [one["text"] for one in client.outbox("operators")]
     return [text for text in told if "cannot read" in text]
 
 

@@ -25,14 +25,14 @@ def client() -> Iterator[StackClient]:
 
 def rang(client: StackClient, target: str = "ada") -> list[str]:
     """When reminders came, to the minute."""
-    sent = client.sent(target)
+    sent = client.outbox(target)
     return [one["at"][:16] for one in sent if one["text"].startswith("Reminder: ")]
 
 
 def news(client: StackClient, target: str = "ada") -> list[tuple[str, str]]:
     """What came of tasks, with the minute."""
     words = ("Done", "Task ", "It may", "Please")
-    sent = client.sent(target)
+    sent = client.outbox(target)
     return [(one["at"][:16], one["text"]) for one in sent if one["text"].startswith(words)]
 
 
@@ -46,7 +46,7 @@ def hears(client: StackClient, text: str) -> str:
     """What is answered to an operator."""
     body = {"sender_id": "eve", "reply_target": "operators", "text": text}
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
-    return str(client.sent("operators")[-1]["text"])
+    return str(client.outbox("operators")[-1]["text"])
 
 
 def to_night(client: StackClient) -> None:
@@ -129,7 +129,7 @@ def test_what_is_asked_for_at_night_comes_at_night(client: StackClient) -> None:
     assert "quiet hours" not in said
     client.advance("10m")
     assert rang(client) == ["2026-02-17T21:40"]
-    client.say(client.sent("ada")[-1]["buttons"][1]["says"])  # Snooze 20 min
+    client.say(client.outbox("ada")[-1]["buttons"][1]["says"])  # Snooze 20 min
     client.advance("20m")
     assert rang(client)[1:] == ["2026-02-17T22:00"]
 
@@ -238,7 +238,7 @@ def test_quiet_hours_that_are_called_off_let_through_what_waited(client: StackCl
     client.say("/quiet off")
     client.advance("1m")
     said = "You have no quiet hours any more.\n2 that waited come now."
-    assert said in [one["text"] for one in client.sent("ada")]
+    assert said in [one["text"] for one in client.outbox("ada")]
     assert rang(client) == ["2026-02-17T21:30"] * 2
     client.advance("1h")
     assert rang(client)[2:] == ["2026-02-17T22:00"]
@@ -257,7 +257,7 @@ def test_whoever_is_where_it_is_day_gets_what_waited(client: StackClient) -> Non
     to_night(client)
     client.say("/timezone America/New_York")
     client.advance("1m")
-    [answer] = [one["text"] for one in client.sent("ada") if "New_York" in one["text"]]
+    [answer] = [one["text"] for one in client.outbox("ada") if "New_York" in one["text"]]
     assert answer.endswith("1 reminder that waited comes now.")
     assert rang(client) == ["2026-02-17T21:30"]
 
@@ -282,7 +282,7 @@ def test_they_are_one_persons_own(client: StackClient) -> None:
 
 
 def test_a_retry_that_falls_into_the_night_waits(client: StackClient) -> None:
-    client.fault(function="worker", call="channel.send", kind="error", error=DOWN)
+    client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN)
     task = client.create(due_at="2026-02-17T20:59:00Z")
     client.advance("1d")
     assert rang(client) == ["2026-02-18T06:00"]
@@ -295,7 +295,7 @@ def test_a_retry_that_falls_into_the_night_waits(client: StackClient) -> None:
 def test_what_waited_for_the_morning_after_a_crash_is_not_late(client: StackClient) -> None:
     client.say("/remind at 21:58 lock the door")
     client.advance("8h")
-    client.fault(function="worker", call="channel.send", when="before", kind="crash")
+    client.add_fault(function="worker", call="channel.send", when="before", kind="crash")
     client.advance("11h")
     assert rang(client) == ["2026-02-18T06:00"]
     assert client.call("GET", "/stats").body["lateness"]["max"] < 1000

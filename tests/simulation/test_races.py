@@ -57,7 +57,7 @@ def race(client: StackClient, half_milliseconds: int) -> Race:
     [answer] = answers
     ended = client.task(task["id"])["status"]
     writers = frozenset(function for function, call in heard if call == WRITE)
-    return Race(answer["statusCode"], ended, len(client.sent(task["reply_target"])), writers)
+    return Race(answer["statusCode"], ended, len(client.outbox(task["reply_target"])), writers)
 
 
 def test_a_task_is_never_both_cancelled_and_delivered(client: StackClient) -> None:
@@ -103,6 +103,6 @@ def test_ten_copies_of_one_message_give_one_run(client: StackClient) -> None:
 
     client.advance("1m")
 
-    assert len(client.sent()) == 1
+    assert len(client.outbox()) == 1
     assert len(client.items(f"/tasks/{task['id']}/runs")) == 1
     assert sum(client.stack.functions.metrics["DuplicatesDropped"]) == 10

@@ -58,7 +58,7 @@ def test_a_task_that_ends_by_it_is_told_of(client: StackClient) -> None:
     assert reclassify(client, task, "content_policy").body["status"] == "failed"
     client.advance("1m")
 
-    assert "failed for good after 1 attempt" in client.sent("ada")[-1]["text"]
+    assert "failed for good after 1 attempt" in client.outbox("ada")[-1]["text"]
     assert client.call("GET", "/subjects/story-1").body["status"] == "permanent_failure"
 
 

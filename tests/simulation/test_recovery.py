@@ -61,7 +61,7 @@ def detail_of(client: StackClient, task: dict[str, Any], kind: str) -> dict[str,
 
 
 def told(client: StackClient, target: str = "ada") -> list[str]:
-    return [sent["text"] for sent in client.sent(target)]
+    return [sent["text"] for sent in client.outbox(target)]
 
 
 def post(client: StackClient, task: dict[str, Any], move: str, body: Any = None) -> dict[str, Any]:
@@ -262,7 +262,7 @@ def test_one_review_is_made_and_its_answer_used_once(
     client: StackClient, function: str, call: str, nth: int, when: str
 ) -> None:
     task = a_task(client, *THRICE, SUCCESS)
-    client.fault(function=function, call=call, nth=nth, when=when, kind="crash")
+    client.add_fault(function=function, call=call, nth=nth, when=when, kind="crash")
     client.advance("20m")
 
     after = client.task(task["id"])
@@ -275,7 +275,9 @@ def test_one_review_is_made_and_its_answer_used_once(
 @pytest.mark.parametrize("kind", ["timeout", "throttle"])
 def test_an_answer_that_is_lost_makes_no_second_review(client: StackClient, kind: str) -> None:
     task = a_task(client, *THRICE, SUCCESS)
-    client.fault(function="failure", call="dynamodb.TransactWriteItems", when="after", kind=kind)
+    client.add_fault(
+        function="failure", call="dynamodb.TransactWriteItems", when="after", kind=kind
+    )
     client.advance("20m")
 
     assert client.task(task["id"])["status"] == "completed"
@@ -289,13 +291,13 @@ def test_all_that_happened_may_come_again(client: StackClient) -> None:
     client.advance("2m")
     ids = [one["id"] for one in (done, task, review)]
     before = [client.task(task_id) for task_id in ids]
-    sent = len(client.sent())
+    sent = len(client.outbox())
 
     assert client.stack.invoke("journal", {"Records": records()}) == {"batchItemFailures": []}
     client.advance("1s")
     assert [client.task(task_id) for task_id in ids] == before
     assert len(reviews_of(client, done)) == 1
-    assert len(client.sent()) >= sent
+    assert len(client.outbox()) >= sent
 
 
 # Time passes
@@ -348,7 +350,7 @@ def test_a_task_whose_review_takes_too_long_ends_with_it(client: StackClient) ->
 def test_what_may_have_happened_waits_for_a_person_as_long_as_it_takes(
     client: StackClient,
 ) -> None:
-    client.fault(function="worker", call="provider.call", kind="crash")
+    client.add_fault(function="worker", call="provider.call", kind="crash")
     task = an_action(client, SUCCESS)
     client.advance("7d")
     assert client.task(task["id"])["recovery_action"] == "ask_person"
@@ -361,7 +363,7 @@ def test_what_may_have_happened_waits_for_a_person_as_long_as_it_takes(
 def test_a_sweep_that_dies_is_made_up_for(client: StackClient, call: str, when: str) -> None:
     task = an_action(client, {"error": {"message": "the flux was misaligned"}})
     client.advance("1h")
-    client.fault(function="sweeper", call=call, when=when, kind="crash")
+    client.add_fault(function="sweeper", call=call, when=when, kind="crash")
     client.advance("25h")
 
     assert client.task(task["id"])["status"] == "failed"

@@ -155,7 +155,7 @@ def test_the_fourth_failure_needs_a_person_and_they_are_told(client: StackClient
     assert after["recovery_action"] == "escalate_to_human"
     assert "task:escalated" in types_of(client, task)
     for target in ("ada", "operators"):
-        told = client.sent(target)[-1]
+        told = client.outbox(target)[-1]
         assert task["short_id"] in told["text"]
         assert [button["label"] for button in told["buttons"]] == ["Retry now", "Cancel"]
 
@@ -181,7 +181,7 @@ def test_a_blocked_task_times_out_after_a_day(client: StackClient) -> None:
 
     assert client.task(task["id"])["status"] == "failed"
     assert types_of(client, task)[-1] == "task:failed"
-    assert task["short_id"] in client.sent("ada")[-1]["text"]
+    assert task["short_id"] in client.outbox("ada")[-1]["text"]
 
 
 # --- 5 and 8: retries come by themselves, once, also after a restart --------------------------
@@ -210,7 +210,7 @@ def test_pending_retries_survive_that_every_container_is_replaced(client: StackC
 
 
 def test_one_failure_schedules_one_retry_however_often_it_is_reported(client: StackClient) -> None:
-    client.fault(function="failure", call="dynamodb.PutItem", when="after", kind="crash")
+    client.add_fault(function="failure", call="dynamodb.PutItem", when="after", kind="crash")
     task = an_action(client, REFUSED, SUCCESS)
     client.advance("15m")
 

@@ -47,7 +47,7 @@ def asked(client: StackClient) -> int:
 
 
 def told(client: StackClient) -> list[str]:
-    return [sent["text"] for sent in client.sent("ada")]
+    return [sent["text"] for sent in client.outbox("ada")]
 
 
 def assert_a_chain(runs: list[dict[str, Any]], *reasons: str) -> None:
@@ -62,7 +62,7 @@ def assert_a_chain(runs: list[dict[str, Any]], *reasons: str) -> None:
 
 
 def test_what_failed_before_its_effect_begins_afresh(client: StackClient) -> None:
-    client.fault(function="worker", call="dynamodb.UpdateItem", kind="error", times=50)
+    client.add_fault(function="worker", call="dynamodb.UpdateItem", kind="error", times=50)
     task_id = an_enrichment(client)
     client.advance("30s")
     [first] = runs_of(client, task_id)
@@ -90,7 +90,7 @@ def test_what_failed_as_its_effect_was_refused_prepares_anew(client: StackClient
 
 
 def test_a_crash_before_the_effect_begins_afresh_in_a_new_run(client: StackClient) -> None:
-    client.fault(function="worker", call="dynamodb.UpdateItem")
+    client.add_fault(function="worker", call="dynamodb.UpdateItem")
     task_id = an_enrichment(client)
     client.advance("20m")
     runs = runs_of(client, task_id)
@@ -109,7 +109,7 @@ def test_a_crash_before_the_effect_begins_afresh_in_a_new_run(client: StackClien
 def test_what_failed_after_its_effect_goes_on_with_its_results(
     client: StackClient, kind: str, status: str, reason: str
 ) -> None:
-    client.fault(function="worker", call="channel.send", kind=kind)
+    client.add_fault(function="worker", call="channel.send", kind=kind)
     task_id = an_enrichment(client)
     client.advance("20m")
     first, second = runs_of(client, task_id)
@@ -125,7 +125,7 @@ def test_what_failed_after_its_effect_goes_on_with_its_results(
 
 
 def test_a_result_that_could_not_be_written_down_is_not_lost(client: StackClient) -> None:
-    client.fault(function="worker", call="dynamodb.PutItem", nth=3, times=5, kind="throttle")
+    client.add_fault(function="worker", call="dynamodb.PutItem", nth=3, times=5, kind="throttle")
     task_id = an_enrichment(client, payload=UNPAID)
 
     client.advance("10m")
@@ -136,7 +136,7 @@ def test_a_result_that_could_not_be_written_down_is_not_lost(client: StackClient
 
 
 def test_while_it_waits_to_go_on_the_run_says_where_it_is(client: StackClient) -> None:
-    client.fault(function="worker", call="channel.send", kind="error", error=DOWN)
+    client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN)
     task_id = an_enrichment(client)
     client.advance("30s")
     task, [run] = client.task(task_id), runs_of(client, task_id)
@@ -145,7 +145,7 @@ def test_while_it_waits_to_go_on_the_run_says_where_it_is(client: StackClient) -
 
 
 def test_telling_that_fails_for_good_never_repeats_the_effect(client: StackClient) -> None:
-    client.fault(function="worker", call="channel.send", kind="error", times=3)
+    client.add_fault(function="worker", call="channel.send", kind="error", times=3)
     task_id = an_enrichment(client)
     client.advance("1h")
     assert (client.task(task_id)["status"], asked(client)) == ("failed", 1)
@@ -159,7 +159,7 @@ def test_telling_that_fails_for_good_never_repeats_the_effect(client: StackClien
 
 
 def test_a_task_that_crashed_again_and_again_is_one_chain(client: StackClient) -> None:
-    client.fault(function="worker", call="channel.send", times=2)
+    client.add_fault(function="worker", call="channel.send", times=2)
     task_id = an_enrichment(client)
     client.advance("1h")
     runs = runs_of(client, task_id)
@@ -216,7 +216,7 @@ def test_each_run_says_which_code_it_ran(client: StackClient) -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_effect_in_doubt_is_never_repeated_by_itself(client: StackClient, when: str) -> None:
-    client.fault(function="worker", call="provider.call", when=when)
+    client.add_fault(function="worker", call="provider.call", when=when)
     task_id = an_action(client, DONE)
     client.advance("20d")
     task, [run] = client.task(task_id), runs_of(client, task_id)
@@ -230,7 +230,7 @@ def test_an_effect_in_doubt_is_never_repeated_by_itself(client: StackClient, whe
 def test_an_effect_in_doubt_is_repeated_by_nobody_before_it_is_resolved(
     client: StackClient, wish: str
 ) -> None:
-    client.fault(function="worker", call="provider.call")
+    client.add_fault(function="worker", call="provider.call")
     task_id = an_action(client, DONE)
     client.advance("20m")
     assert client.call("POST", f"/tasks/{task_id}/{wish}").status == 409
@@ -239,7 +239,7 @@ def test_an_effect_in_doubt_is_repeated_by_nobody_before_it_is_resolved(
 
 
 def in_doubt(client: StackClient, **fields: Any) -> str:
-    client.fault(function="worker", call="provider.call")
+    client.add_fault(function="worker", call="provider.call")
     task_id = an_action(client, DONE, **fields)
     client.advance("20m")
     return task_id
@@ -332,8 +332,8 @@ def test_in_chat_only_its_sender_resolves_it(client: StackClient) -> None:
 
 def test_a_webhook_that_hangs_up_and_one_that_is_harmless(client: StackClient) -> None:
     with Receiver() as receiver:
-        receiver.drop()
-        receiver.drop()
+        receiver.drop_connection()
+        receiver.drop_connection()
         receiver.answer(200)
         payload = {"url": receiver.url("/hook")}
         harmless = payload | {"idempotent": True}
@@ -350,7 +350,7 @@ def test_a_webhook_that_hangs_up_and_one_that_is_harmless(client: StackClient) -
 
 
 def stop_the_journal(client: StackClient) -> None:
-    client.fault(function="journal", call="dynamodb.BatchWriteItem", times=100_000)
+    client.add_fault(function="journal", call="dynamodb.BatchWriteItem", times=100_000)
 
 
 def test_without_the_journal_the_chain_has_no_hole(client: StackClient) -> None:
@@ -375,7 +375,7 @@ def test_a_claim_that_is_cut_off_leaves_both_runs_or_only_the_old_one(
     stop_the_journal(client)
     task_id = an_action(client, ODD, DONE)
     client.advance("30s")
-    client.fault(function="worker", call="dynamodb.TransactWriteItems", when=when)
+    client.add_fault(function="worker", call="dynamodb.TransactWriteItems", when=when)
     client.advance("105s")  # two minutes later it was tried again, and the worker was killed
     found = runs_of(client, task_id)
     assert (len(found), found[0]["status"]) == (runs, "paused:transient")

@@ -110,14 +110,14 @@ def test_an_outage_of_three_days_gives_one_catch_up_run_and_a_journaled_skip() -
     with running_stack("2026-02-17T12:00:00Z") as client:
         task = client.create(due_at="2026-02-17T15:00:00Z", repeat="daily")
         for function in ("scanner", "sweeper"):
-            client.fault(function=function, call="dynamodb.GetItem", times=1_000_000)
+            client.add_fault(function=function, call="dynamodb.GetItem", times=1_000_000)
         client.advance("76h")  # until the 20th, 16:00
-        assert client.sent() == []
+        assert client.outbox() == []
 
         client.call("DELETE", "/_local/faults")
         client.advance("10m")
 
-        assert len(client.sent()) == 1
+        assert len(client.outbox()) == 1
         events = client.items(f"/tasks/{task['id']}/history")
         [skipped] = [event for event in events if event["type"] == "task:skipped"]
         assert skipped["detail"]["count"] == 3
@@ -129,7 +129,7 @@ def test_a_minutely_series_misses_no_minute() -> None:
         client.create(repeat="* * * * *")
         client.advance("30m")
 
-        assert [sent["at"][11:19] for sent in client.sent()] == [
+        assert [sent["at"][11:19] for sent in client.outbox()] == [
             f"12:{minute:02}:00" for minute in range(1, 31)
         ]
 
@@ -137,14 +137,14 @@ def test_a_minutely_series_misses_no_minute() -> None:
 def test_retries_move_the_due_time_and_leave_the_series_alone() -> None:
     with running_stack("2026-02-17T12:00:00Z") as client:
         task = client.create(due_at="2026-02-17T15:00:00Z", repeat="daily")
-        client.fault(function="worker", call="channel.send", kind="error")
+        client.add_fault(function="worker", call="channel.send", kind="error")
         client.advance("3h1m")
         waiting = client.task(task["id"])
         client.advance("1d")
 
         assert waiting["nominal_at"] == "2026-02-17T15:00:00.000Z"
         assert waiting["due_at"] == waiting["next_retry_at"] > waiting["nominal_at"]
-        assert [sent["at"][:16] for sent in client.sent()] == [
+        assert [sent["at"][:16] for sent in client.outbox()] == [
             "2026-02-17T15:02",
             "2026-02-18T15:00",
         ]
@@ -153,7 +153,7 @@ def test_retries_move_the_due_time_and_leave_the_series_alone() -> None:
 def test_a_series_is_paused_after_three_failed_occurrences_in_a_row() -> None:
     with running_stack("2026-02-17T12:00:00Z") as client:
         task = client.create(due_at="2026-02-17T15:00:00Z", repeat="daily")
-        client.fault(function="worker", call="channel.send", kind="error", times=9)
+        client.add_fault(function="worker", call="channel.send", kind="error", times=9)
         client.advance("5d")
         paused = client.task(task["id"])
 
@@ -164,7 +164,7 @@ def test_a_series_is_paused_after_three_failed_occurrences_in_a_row() -> None:
         types = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
         assert types.count("task:failed") == 3
         assert "task:paused" in types
-        texts = [sent["text"] for sent in client.sent()]
+        texts = [sent["text"] for sent in client.outbox()]
         assert (texts.count("Reminder: stretch"), len(texts)) == (1, 4), "each lost one was told"
 
 
@@ -174,7 +174,7 @@ def test_a_run_asked_for_now_leaves_the_series_its_occurrence() -> None:
         client.call("POST", f"/tasks/{task['id']}/run")
         client.advance("4h")
 
-        assert [sent["at"][:16] for sent in client.sent()] == [
+        assert [sent["at"][:16] for sent in client.outbox()] == [
             "2026-02-17T12:00",
             "2026-02-17T15:00",
         ]

@@ -30,7 +30,7 @@ def store_breakers(item: dict[str, Any]) -> None:
 
 
 def alerts(client: StackClient) -> list[str]:
-    texts = [one["text"] for one in client.sent("operators")]
+    texts = [one["text"] for one in client.outbox("operators")]
     return [text.removeprefix("Alert: ") for text in texts if text.startswith("Alert: ")]
 
 
@@ -78,7 +78,7 @@ def test_a_source_of_signals_that_fails_does_not_stop_the_other_alerts(
 ) -> None:
     stores.budgets().set_limit("llm", 1, now=stores.clock().now())
     add_dead_letter()
-    client.fault(function="alerts", call="dynamodb.BatchGetItem", kind="error", times=50)
+    client.add_fault(function="alerts", call="dynamodb.BatchGetItem", kind="error", times=50)
     client.stack.functions.metrics.clear()
 
     client.advance("6m")

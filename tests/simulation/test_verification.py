@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 from tests.support.stack_client import StackClient
 
 DONE = {"reply": "Mended the build.\nACTION_OUTCOME: success"}
@@ -53,7 +53,7 @@ def history_of(client: StackClient, task: dict[str, Any]) -> list[str]:
 
 
 def told(client: StackClient, target: str = "ada") -> list[str]:
-    return [sent["text"] for sent in client.sent(target)]
+    return [sent["text"] for sent in client.outbox(target)]
 
 
 def asked(client: StackClient) -> int:
@@ -361,7 +361,7 @@ def test_a_person_need_not_wait_for_the_verifier(client: StackClient) -> None:
 def test_a_worker_that_dies_as_it_asks_the_verifier_leaves_the_work_alone(
     client: StackClient, when: str
 ) -> None:
-    client.fault(function="worker", call="provider.call", nth=2, when=when)
+    client.add_fault(function="worker", call="provider.call", nth=2, when=when)
     task = done(client, DONE, verifier=[YES])
     client.advance("20m")
     assert (status_of(client, task), len(runs_of(client, task))) == ("completed", 1)
@@ -455,7 +455,7 @@ def test_nobody_is_told_the_answer_before_it_is_approved(client: StackClient) ->
 def test_a_failure_to_tell_approved_work_is_in_its_history(client: StackClient) -> None:
     task = an_enrichment(client)
     client.advance("1m")
-    client.fault(function="worker", call="channel.send", kind="error")
+    client.add_fault(function="worker", call="channel.send", kind="error")
     give(client, task, "approve")
     client.advance("1h")
     history = history_of(client, task)

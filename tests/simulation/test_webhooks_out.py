@@ -14,7 +14,7 @@ import pytest
 from duecourse.domain.time.instant import from_text
 
 from local.runtime.resources import SIGNING_KEY
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 from tests.support.receiver import ReceivedRequest, Receiver
 from tests.support.stack_client import StackClient
 
@@ -173,7 +173,7 @@ def test_a_refusal_is_a_failure_with_its_status(
 def test_a_receiver_that_hangs_up_leaves_it_in_doubt(
     client: StackClient, receiver: Receiver
 ) -> None:
-    receiver.drop()
+    receiver.drop_connection()
     task = ran(client, receiver.url("/hook"))
     client.advance("3d")
     after = client.task(task["id"])
@@ -181,14 +181,14 @@ def test_a_receiver_that_hangs_up_leaves_it_in_doubt(
     [run] = runs_of(client, task)
     assert (run["status"], run["mutation"]["status"]) == ("paused:reconciliation", "indeterminate")
     assert len(receiver.requests) == 1
-    [text] = [sent["text"] for sent in client.sent("ada")]
+    [text] = [sent["text"] for sent in client.outbox("ada")]
     assert text.startswith("It may or may not have happened: stretch.")
 
 
 def test_a_receiver_that_hangs_up_after_its_yes_has_taken_it(
     client: StackClient, receiver: Receiver
 ) -> None:
-    receiver.cut_short()
+    receiver.truncate_body()
     task = ran(client, receiver.url("/hook"))
     [run] = runs_of(client, task)
     assert (task["status"], run["mutation"]["result"]) == (
@@ -211,7 +211,7 @@ def test_every_attempt_says_the_same_under_the_same_key(
 def test_a_receiver_that_is_told_twice_without_harm_is_told_again(
     client: StackClient, receiver: Receiver
 ) -> None:
-    receiver.drop()
+    receiver.drop_connection()
     receiver.answer(200)
     task = ran(client, receiver.url("/hook"), idempotent=True)
     client.advance("1h")

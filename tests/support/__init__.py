@@ -1,1 +1,1 @@
-"""What tests of every folder share: builders, fakes, and clients of the local stack."""
+"""Builders, fakes and clients of the local stack for the tests of every folder."""

@@ -1,7 +1,6 @@
 """An import hook under which the domain words every sentence for people differently.
 
-It stands for a release that edits its texts: a mark is put before and behind every text that has a
-space in it.
+It simulates a release that edits its texts: every text with a space gets a mark at both ends.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 
 MARK = "~"
-# The modules of the domain that write what people read, and none that reads what people write.
+# Modules of the domain that write texts for people. Modules that parse text are not among them.
 ALTERED_MODULES = frozenset(
     f"duecourse.domain.{name}"
     for name in (
@@ -29,7 +28,7 @@ ALTERED_MODULES = frozenset(
 )
 
 
-class _Altering(ast.NodeTransformer):
+class _AlterTexts(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         if isinstance(node.value, str) and " " in node.value:
             return ast.copy_location(ast.Constant(f"{MARK}{node.value}{MARK}"), node)
@@ -45,9 +44,9 @@ class _Altering(ast.NodeTransformer):
 
 class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
-        """From the source, never from a cached file."""
+        """Compile the source; a cached file is never used."""
         path = self.get_filename(fullname)
-        tree = _Altering().visit(ast.parse(self.get_data(path), path))
+        tree = _AlterTexts().visit(ast.parse(self.get_data(path), path))
         code: CodeType = compile(ast.fix_missing_locations(tree), path, "exec")
         return code
 
@@ -63,7 +62,7 @@ class _Finder(MetaPathFinder):
 
 
 def install() -> None:
-    """Raises RuntimeError where one of the modules is imported already, with its own sentences."""
+    """Install the hook. Raises RuntimeError if one of the modules is already imported."""
     if early := ALTERED_MODULES & sys.modules.keys():
         raise RuntimeError(f"already imported: {', '.join(sorted(early))}")
     sys.meta_path.insert(0, _Finder())

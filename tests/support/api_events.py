@@ -1,4 +1,4 @@
-"""Requests in the form API Gateway hands to the API function, for tests that call it directly."""
+"""Events as API Gateway sends them, for tests that call the API function directly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def api_event(method: str, path: str, *, scope: str = "admin") -> dict[str, Any]:
-    """A request that the authorizer has let in with this scope."""
+    """Return the event of a request that the authorizer allowed with this scope."""
     return {
         "version": "2.0",
         "routeKey": "ANY /{proxy+}",

@@ -1,4 +1,4 @@
-"""A rule of one's own on the stack's event bus, with a queue that hears what it lets through."""
+"""A rule on the stack's event bus, with a queue that receives the matching events."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ EVERYTHING = {"source": ["duecourse"]}
 
 
 class BusListener:
-    """Messages as EventBridge hands them over, in the order they came."""
+    """Collects the messages of EventBridge in the order of arrival."""
 
     def __init__(self, pattern: Mapping[str, Any] = EVERYTHING, *, name: str = "listener") -> None:
         self._url = aws_clients.client("sqs").create_queue(QueueName=name)["QueueUrl"]
-        self._heard: list[dict[str, Any]] = []
+        self._received: list[dict[str, Any]] = []
         events = aws_clients.client("events")
         events.put_rule(Name=name, EventBusName=BUS, EventPattern=json.dumps(pattern))
         arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
@@ -26,22 +26,22 @@ class BusListener:
 
     def messages(self) -> list[dict[str, Any]]:
         sqs = aws_clients.client("sqs")
-        while found := sqs.receive_message(QueueUrl=self._url, MaxNumberOfMessages=10).get(
+        while batch := sqs.receive_message(QueueUrl=self._url, MaxNumberOfMessages=10).get(
             "Messages"
         ):
-            for message in found:
-                self._heard.append(json.loads(message["Body"]))
+            for message in batch:
+                self._received.append(json.loads(message["Body"]))
                 sqs.delete_message(QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"])
-        return self._heard
+        return self._received
 
     def events(self, task_id: str | None = None) -> list[dict[str, Any]]:
-        """What is told of the task: {"type","task_id","at","detail"}."""
-        told = [message["detail"] for message in self.messages()]
-        return [one for one in told if task_id is None or one["task_id"] == task_id]
+        """Return the events (of the task): {"type","task_id","at","detail"}."""
+        events = [message["detail"] for message in self.messages()]
+        return [one for one in events if task_id is None or one["task_id"] == task_id]
 
     def types(self, task_id: str | None = None) -> list[str]:
         return [event["type"] for event in self.events(task_id)]
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         self.messages()
-        self._heard.clear()
+        self._received.clear()

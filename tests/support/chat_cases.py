@@ -1,4 +1,4 @@
-"""What the tests of all chat platforms share: what is said, to whom, and how it fails."""
+"""Messages, tokens and failures that the tests of all chat platforms share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.builders.moments import NOW
 from tests.support.provider_cases import DictKeys
 from tests.support.receiver import Receiver
 
-TOKEN = "4711:qz-7Hd03kLmNo99pQr"  # of no shape that would be known as a token's
+TOKEN = "4711:qz-7Hd03kLmNo99pQr"  # a shape that no redaction pattern matches
 TOKENS = DictKeys(telegram=TOKEN, slack=TOKEN, discord=TOKEN)
 HELLO = ChatMessage("Reminder: stand-up")
 SECOND = timedelta(seconds=1)
@@ -37,22 +37,22 @@ MESSAGE_WITH_BUTTONS = ChatMessage(
 
 
 class ListHttpClient:
-    """Says yes in the words it is given, and keeps what it was asked: for thousands of sends."""
+    """Answers every request with the same body and records the URLs: fast enough for thousands."""
 
-    def __init__(self, said: Mapping[str, Any]) -> None:
+    def __init__(self, body: Mapping[str, Any]) -> None:
         self.urls: list[str] = []
         self.timeouts: list[timedelta] = []
-        self.said = json.dumps(said).encode()
+        self.body = json.dumps(body).encode()
 
     def post(self, url: str, body: bytes, headers: Any, *, timeout: timedelta) -> HttpResponse:  # noqa: ARG002
         self.urls.append(url)
         self.timeouts.append(timeout)
-        return HttpResponse(200, {}, self.said)
+        return HttpResponse(200, {}, self.body)
 
     patch = post
 
 
-def a_platform_message(channel: str, target: str, **answer_to: str) -> Message:
+def a_platform_message(channel: str, target: str, **reply_context: str) -> Message:
     return Message(
         channel=channel,
         sender_id="7",
@@ -60,13 +60,13 @@ def a_platform_message(channel: str, target: str, **answer_to: str) -> Message:
         text="/tasks",
         dedup_key="k-1",
         sent_at=NOW,
-        reply_context=answer_to,
+        reply_context=reply_context,
     )
 
 
-def answer_json(receiver: Receiver, status: int, said: Mapping[str, Any], **headers: str) -> None:
+def answer_json(receiver: Receiver, status: int, body: Mapping[str, Any], **headers: str) -> None:
     names = {name.replace("_", "-"): value for name, value in headers.items()}
-    receiver.answer(status, json.dumps(said).encode(), headers=names)
+    receiver.answer(status, json.dumps(body).encode(), headers=names)
 
 
 def error_of(send: Callable[[], None]) -> DuecourseError:
@@ -75,14 +75,14 @@ def error_of(send: Callable[[], None]) -> DuecourseError:
     return caught.value
 
 
-def send_error(channel: Channel, target: str, saying: ChatMessage = HELLO) -> DuecourseError:
-    return error_of(lambda: channel.send(target, saying, idempotency_key="k-1"))
+def send_error(channel: Channel, target: str, message: ChatMessage = HELLO) -> DuecourseError:
+    return error_of(lambda: channel.send(target, message, idempotency_key="k-1"))
 
 
 def decision_after(error: Exception, policy: str = "omega", *, attempt: int = 1) -> Decision:
-    """What a reminder's first such failure leads to."""
+    """Return the decision of the policy after this error of a first attempt."""
     failure, rules = Failure.from_exception(error, at=NOW), builtin_policies()[policy]
-    situation = FailureContext(
+    context = FailureContext(
         retry_count=0,
         max_retries=rules.max_retries,
         failed_at=NOW,
@@ -90,17 +90,17 @@ def decision_after(error: Exception, policy: str = "omega", *, attempt: int = 1)
         attempt=attempt,
         origin=origin_of(error),
     )
-    return decide(failure, diagnose(failure, rules), rules, situation)
+    return decide(failure, diagnose(failure, rules), rules, context)
 
 
 def utf16_length(text: str) -> int:
-    """How long a text is, as platforms count."""
+    """Return the length in UTF-16 code units, as the platforms count."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def exposed_text(error: BaseException | None) -> str:
-    """All that could be logged or kept of it, with everything it came from."""
+    """Return every text of the error and its causes that could be logged or stored."""
     if error is None:
         return ""
-    kept = Failure.from_exception(error).to_json()
-    return f"{error} {error!r} {vars(error)} {kept}" + exposed_text(error.__cause__)
+    stored = Failure.from_exception(error).to_json()
+    return f"{error} {error!r} {vars(error)} {stored}" + exposed_text(error.__cause__)

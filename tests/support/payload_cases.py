@@ -1,4 +1,4 @@
-"""Every type of work that ships with Duecourse, every provider, and a payload that each takes."""
+"""Every built-in task type and provider, with a payload that it accepts."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ PROVIDERS: dict[str, Provider] = {
 
 
 class Lights(Handler):
-    """A team's own, which says nothing of its keys."""
+    """A custom handler that declares no payload keys."""
 
 
 class Lamps(Handler):
-    """A team's own, which names them."""
+    """A custom handler that declares its payload keys."""
 
     payload_keys = ("lamp",)
 
@@ -92,7 +92,7 @@ PROVIDER_PAYLOADS: dict[str, dict[str, Any]] = {
     "scripted": {"provider": "scripted", **CALL_KEYS, **SCRIPT_KEYS},
 }
 ENRICH_KEYS: dict[str, Any] = {"schema": {"type": "object"}, "input": [1], "tell": False}
-# With every key that the type knows.
+# With every key that the type accepts.
 FULL_PAYLOADS: list[tuple[str, dict[str, Any]]] = [
     ("reminder", {}),
     *(("action", payload) for payload in PROVIDER_PAYLOADS.values()),

@@ -1,4 +1,4 @@
-"""What the chat platforms send, in the shape that they document, and signed as they sign it."""
+"""Requests of the chat platforms, in their documented form and signed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from duecourse.adapters.http.raw_request import RawRequest
 
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 from tests.support.stack_client import StackClient, running_stack
 
 Payload = dict[str, Any]
@@ -42,26 +42,26 @@ every_timed_platform = pytest.mark.parametrize("platform", sorted(TIMESTAMP_HEAD
 
 @dataclass(frozen=True)
 class PlatformRequest:
-    """One request of a platform."""
+    """One webhook request of a platform."""
 
     platform: str
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def without(self, header: str) -> PlatformRequest:
+    def without_header(self, header: str) -> PlatformRequest:
         return replace(self, headers={k: v for k, v in self.headers.items() if k != header})
 
     def with_header(self, name: str, value: str) -> PlatformRequest:
         return replace(self, headers={**self.headers, name: value})
 
-    def raw(self) -> RawRequest:
+    def to_raw_request(self) -> RawRequest:
         return RawRequest(self.headers, self.body)
 
 
 def sign_request(
     platform: str, body: Any, *, at: datetime, kind: str = "application/json"
 ) -> PlatformRequest:
-    """A body that is no bytes is sent as JSON."""
+    """Return the signed request. A body other than bytes is encoded as JSON."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     timestamp = str(int(at.timestamp()))
     headers = {
@@ -104,9 +104,9 @@ FORUM = {"id": -1001234567890, "title": "Tea forum", "type": "supergroup", "is_f
 
 
 def telegram_message(text: str | None = "/tasks", /, **fields: Any) -> Payload:
-    said = {} if text is None else {"text": text}
+    content = {} if text is None else {"text": text}
     message = {"message_id": 1365, "from": ADA, "chat": PRIVATE, "date": 1_771_329_600}
-    return {**message, **said, **fields}
+    return {**message, **content, **fields}
 
 
 def telegram_update(message: Payload | None = None, *, update_id: int = 10_000) -> Payload:
@@ -147,7 +147,7 @@ def slack_command(text: str = "in 10 minutes tea", **fields: str) -> dict[str, s
 
 
 def slack_message(text: Any = "remind in 10 minutes tea", /, **fields: Any) -> Payload:
-    """In the direct channel with us."""
+    """Return a message in the direct channel with the bot."""
     return {
         "type": "message",
         "channel": "D0ADA",
@@ -204,7 +204,7 @@ WHAT = {"type": 3, "name": "what", "value": "tea"}
 
 
 def discord_interaction(kind: int, data: Payload, **fields: Any) -> Payload:
-    """In a channel of a guild."""
+    """Return an interaction in a channel of a guild."""
     return {
         "type": kind,
         "id": "1200000000000000001",
@@ -232,9 +232,9 @@ def discord_press(custom_id: str = "/cancel a1b2c3d4", **fields: Any) -> Payload
 
 
 def as_direct_message(interaction: Payload) -> Payload:
-    """As it comes from a direct message, where there is neither guild nor member."""
-    sent = {k: v for k, v in interaction.items() if k not in {"guild_id", "member"}}
-    return {**sent, "user": interaction["member"]["user"]}
+    """Return it as sent from a direct message, which has neither guild nor member."""
+    fields = {k: v for k, v in interaction.items() if k not in {"guild_id", "member"}}
+    return {**fields, "user": interaction["member"]["user"]}
 
 
 PING = {"id": "1", "application_id": "1200000000000000002", "type": 1, "token": "t", "version": 1}
@@ -253,15 +253,15 @@ def stack_with_platforms(
         yield running
 
 
-def post(client: StackClient, sent: PlatformRequest) -> ApiResponse:
-    target = f"/webhooks/{sent.platform}"
-    return client.call("POST", target, sent.body, token=None, headers=sent.headers)
+def post(client: StackClient, request: PlatformRequest) -> ApiResponse:
+    target = f"/webhooks/{request.platform}"
+    return client.call("POST", target, request.body, token=None, headers=request.headers)
 
 
 def a_command_request(
     client: StackClient, platform: str, *, age: timedelta = timedelta(0)
 ) -> PlatformRequest:
-    """A well-formed request that makes a task, signed so long ago by the clock of the stack."""
+    """Return a valid request that creates a task, signed `age` ago by the stack's clock."""
     body = {
         "telegram": telegram_update(telegram_message("/remind in 10 minutes tea")),
         "slack": slack_event(),
@@ -271,9 +271,9 @@ def a_command_request(
 
 
 def sent_texts(client: StackClient, channel: str) -> list[str]:
-    """What the channel said, oldest first."""
-    return [sent["text"] for sent in client.items(f"/_local/outbox?channel={channel}")]
+    """Return the texts that the channel sent, oldest first."""
+    return [message["text"] for message in client.items(f"/_local/outbox?channel={channel}")]
 
 
 def has_no_effect(client: StackClient) -> bool:
-    return client.sent() == [] and client.items("/tasks") == []
+    return client.outbox() == [] and client.items("/tasks") == []

@@ -1,4 +1,4 @@
-"""What the tests of all providers share: who asks, with what, and how an error is understood."""
+"""Requests, settings and error categories that the tests of all providers share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.builders.moments import NOW
 from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
 
-KEY = "qz-7Hd03kLmNo99pQr"  # of no shape that would be known as a key's
+KEY = "qz-7Hd03kLmNo99pQr"  # a shape that no redaction pattern matches
 INSTRUCTION = "End with SUCCESS or FAILURE."
 
 
@@ -38,7 +38,7 @@ def settings_of(name: str, **changes: Any) -> ProviderSettings:
 def provider_at(
     receiver: Receiver, kind: type[HttpProvider], *, key: str = KEY, path: str = "/v1"
 ) -> HttpProvider:
-    """The provider, with the receiver in the place of its API."""
+    """Return the provider with the receiver as its API endpoint."""
     return kind(
         settings_of(kind.name, endpoint=receiver.url(path).removesuffix("/")),
         SsrfSafeHttpClient(is_loopback_allowed=True),
@@ -62,14 +62,14 @@ def a_provider_request(
     )
 
 
-def error_of(provider: Provider, ask: ProviderRequest | None = None) -> ProviderError:
+def error_of(provider: Provider, request: ProviderRequest | None = None) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
-        provider.call(ask or a_provider_request())
+        provider.call(request or a_provider_request())
     return caught.value
 
 
 def categories_of(error: Exception) -> dict[str, str]:
-    """As the policies read it."""
+    """Return the category of the error by policy."""
     failure = Failure.from_exception(error, at=NOW)
     return {
         name: diagnose(failure, builtin_policies()[name]).category

@@ -1,4 +1,4 @@
-"""A web server on the loopback that remembers what it was sent, and misbehaves as it is told.
+"""A web server on the loopback that records requests and misbehaves on demand.
 
 with Receiver() as receiver:
     receiver.answer(503, headers={"Retry-After": "7"})
@@ -20,11 +20,11 @@ from threading import Condition, Event, Thread
 from types import TracebackType
 from typing import Any
 
-_TIMEOUT = 5.0  # nothing takes so long: a test that waits in vain fails
-_PACE = 0.01  # between two bytes that drip
+_TIMEOUT = 5.0  # seconds
+_PACE = 0.01  # seconds between two bytes that drip
 _LIMIT = 16 * 1024 * 1024
 
-Behavior = Callable[[socket.socket, Event], None]
+Behaviour = Callable[[socket.socket, Event], None]
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,17 @@ class ReceivedRequest:
 
 
 class Receiver:
-    """Answers 200 until told otherwise. With `tls`, it is spoken to by https."""
+    """Answers 200 by default. With `tls` it serves https."""
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[ReceivedRequest] = []
         self._tls = tls
-        self._manners: list[Behavior] = []
-        self._released = Event()
-        self._heard = Condition()
-        self._callers: list[tuple[str, int]] = []
-        self._knocks = 0
-        self._open: list[socket.socket] = []
+        self._behaviours: list[Behaviour] = []
+        self._stopped = Event()
+        self._accepted = Condition()
+        self._peers: list[tuple[str, int]] = []
+        self._probe_count = 0
+        self._sockets: list[socket.socket] = []
         self._threads: list[Thread] = []
 
     def __enter__(self) -> Receiver:
@@ -67,16 +67,16 @@ class Receiver:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._released.set()
-        self._knock()  # wakes up the thread that accepts
+        self._stopped.set()
+        self._open_probe()  # wakes the accepting thread
         self._accepting.join(_TIMEOUT)
         self._listener.close()
-        for connection in self._open:
+        for connection in self._sockets:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join(_TIMEOUT)
-        for connection in self._open:
+        for connection in self._sockets:
             connection.close()
 
     @property
@@ -89,38 +89,38 @@ class Receiver:
 
     @property
     def connections(self) -> int:
-        """How many TCP connections were opened until now, whether or not anything was sent.
+        """Count the TCP connections opened so far, with or without a request.
 
-        They are heard in the order in which they came: once our own knock is heard, all are.
+        Connections are accepted in order: once our own probe is accepted, all earlier ones are.
         """
-        self._knock()
-        return len(self._callers) - self._knocks
+        self._open_probe()
+        return len(self._peers) - self._probe_count
 
-    # What it answers: one of these for each request, in this order.
+    # Behaviours: one for each request, in this order.
 
     def answer(
         self, status: int = 200, body: bytes = b"", *, headers: Mapping[str, str] | None = None
     ) -> None:
-        told = {"Content-Length": str(len(body)), "Connection": "close", **(headers or {})}
-        self.say(_head(status, told) + body)
+        fields = {"Content-Length": str(len(body)), "Connection": "close", **(headers or {})}
+        self.send_raw(_head(status, fields) + body)
 
     def redirect(self, to: str, status: int = 302) -> None:
         self.answer(status, headers={"Location": to})
 
-    def say(self, raw: bytes) -> None:
-        """These very bytes, HTTP or not, and hang up."""
-        self._manners.append(lambda connection, _: connection.sendall(raw))
+    def send_raw(self, raw: bytes) -> None:
+        """Send exactly these bytes, HTTP or not, and close the connection."""
+        self._behaviours.append(lambda connection, _: connection.sendall(raw))
 
-    def cut_short(self, body: bytes = b"half of i") -> None:
-        """Hang up one byte before the end of a body."""
-        self.say(_head(200, {"Content-Length": str(len(body) + 1)}) + body)
+    def truncate_body(self, body: bytes = b"half of i") -> None:
+        """Close the connection one byte before the end of the body."""
+        self.send_raw(_head(200, {"Content-Length": str(len(body) + 1)}) + body)
 
-    def drop(self) -> None:
-        """Read the request, and hang up without a word."""
-        self.say(b"")
+    def drop_connection(self) -> None:
+        """Read the request and close the connection without a response."""
+        self.send_raw(b"")
 
-    def hold(self) -> None:
-        """Read the request, and say nothing until the end."""
+    def never_reply(self) -> None:
+        """Read the request and send nothing until the receiver stops."""
         self.drip(b"", b"")
 
     def drip_headers(self) -> None:
@@ -129,55 +129,55 @@ class Receiver:
     def drip_body(self) -> None:
         self.drip(_head(200, {"Content-Length": str(_LIMIT)}), b"z")
 
-    def drip(self, begins: bytes, drop: bytes) -> None:
-        """Say how it begins, and then a drop at a time, none of them late, without an end."""
+    def drip(self, head: bytes, chunk: bytes) -> None:
+        """Send the head, then the chunk again and again without an end."""
 
-        def drips(connection: socket.socket, released: Event) -> None:
-            connection.sendall(begins)
-            while not released.wait(_PACE if drop else None):
-                connection.sendall(drop)
+        def send_slowly(connection: socket.socket, stopped: Event) -> None:
+            connection.sendall(head)
+            while not stopped.wait(_PACE if chunk else None):
+                connection.sendall(chunk)
 
-        self._manners.append(drips)
+        self._behaviours.append(send_slowly)
 
-    # How it works.
+    # Implementation.
 
-    def _knock(self) -> None:
-        self._knocks += 1
-        with socket.create_connection(("127.0.0.1", self.port), _TIMEOUT) as knock:
-            name = knock.getsockname()
-            with self._heard:
-                assert self._heard.wait_for(lambda: name in self._callers, _TIMEOUT)
+    def _open_probe(self) -> None:
+        self._probe_count += 1
+        with socket.create_connection(("127.0.0.1", self.port), _TIMEOUT) as probe:
+            name = probe.getsockname()
+            with self._accepted:
+                assert self._accepted.wait_for(lambda: name in self._peers, _TIMEOUT)
 
     def _accept(self) -> None:
         while True:
-            connection, caller = self._listener.accept()
-            self._open.append(connection)
-            with self._heard:
-                self._callers.append(caller)
-                self._heard.notify_all()
-            if self._released.is_set():
+            connection, peer = self._listener.accept()
+            self._sockets.append(connection)
+            with self._accepted:
+                self._peers.append(peer)
+                self._accepted.notify_all()
+            if self._stopped.is_set():
                 return
             thread = Thread(target=self._serve, args=[connection], daemon=True)
             self._threads.append(thread)
             thread.start()
 
     def _serve(self, connection: socket.socket) -> None:
-        # Callers hang up or break off the handshake: that is what they are tested for.
+        # Clients close the connection or abort the handshake: tests provoke that.
         with suppress(OSError, ValueError, http.client.HTTPException):
             if self._tls:
                 connection = self._tls.wrap_socket(connection, server_side=True)
-                self._open.append(connection)
+                self._sockets.append(connection)
             try:
                 self.requests.append(_read(connection))
-                self._next_manner()(connection, self._released)
+                self._next_behaviour()(connection, self._stopped)
             finally:
                 connection.shutdown(socket.SHUT_RDWR)
                 connection.close()
 
-    def _next_manner(self) -> Behavior:
-        if not self._manners:
+    def _next_behaviour(self) -> Behaviour:
+        if not self._behaviours:
             self.answer()
-        return self._manners.pop(0) if len(self._manners) > 1 else self._manners[0]
+        return self._behaviours.pop(0) if len(self._behaviours) > 1 else self._behaviours[0]
 
 
 def _read(connection: socket.socket) -> ReceivedRequest:

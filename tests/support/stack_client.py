@@ -1,4 +1,4 @@
-"""Talks to a local stack as a program outside would, without a socket in between."""
+"""A client of the local stack's HTTP API that calls it without a socket."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from duecourse.domain.time.instant import from_text
 
 from local.runtime.api_gateway import Gateway, Request
 from local.runtime.stack import CUSTOM_HANDLERS_MODULE, DEFAULT_TOKEN, Stack
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 
 
 class StackClient:
@@ -29,22 +29,22 @@ class StackClient:
         token: str | None = DEFAULT_TOKEN,
         headers: Mapping[str, str] | None = None,
     ) -> ApiResponse:
-        sent = {"content-type": "application/json", **(headers or {})}
+        request_headers = {"content-type": "application/json", **(headers or {})}
         if token is not None:
-            sent["authorization"] = f"Bearer {token}"
+            request_headers["authorization"] = f"Bearer {token}"
         raw = (
             body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         )
-        reply = self._gateway.handle(Request(method, target, sent, raw, "127.0.0.1"))
-        headers_back = {name.lower(): value for name, value in reply.headers.items()}
-        told = json.loads(reply.body) if reply.body else None
-        return ApiResponse(reply.status, told, headers_back, f"{method} {target}")
+        reply = self._gateway.handle(Request(method, target, request_headers, raw, "127.0.0.1"))
+        response_headers = {name.lower(): value for name, value in reply.headers.items()}
+        response_body = json.loads(reply.body) if reply.body else None
+        return ApiResponse(reply.status, response_body, response_headers, f"{method} {target}")
 
     def create(self, **fields: Any) -> dict[str, Any]:
         fields = {"description": "stretch", "reply_target": "ada", "sender_id": "ada"} | fields
-        answer = self.call("POST", "/tasks", fields)
-        assert answer.status == 201, answer.body
-        return dict(answer.body)
+        response = self.call("POST", "/tasks", fields)
+        assert response.status == 201, response.body
+        return dict(response.body)
 
     def task(self, task_id: str) -> dict[str, Any]:
         return dict(self.call("GET", f"/tasks/{task_id}").body)
@@ -53,22 +53,22 @@ class StackClient:
         return list(self.call("GET", target).body["items"])
 
     def say(self, text: str, *, sender: str = "ada") -> str:
-        """Type to the console chat; what it answered."""
+        """Send a message to the console chat and return the reply."""
         body = {"sender_id": sender, "reply_target": sender, "text": text}
         assert self.call("POST", "/webhooks/console", body, token=None).status == 200
-        return str(self.sent(sender)[-1]["text"])
+        return str(self.outbox(sender)[-1]["text"])
 
     def advance(self, by: str) -> datetime:
-        answer = self.call("POST", "/_local/clock", {"advance": by})
-        assert answer.status == 200, answer.body
-        return from_text(answer.body["now"])
+        response = self.call("POST", "/_local/clock", {"advance": by})
+        assert response.status == 200, response.body
+        return from_text(response.body["now"])
 
-    def sent(self, target: str | None = None) -> list[dict[str, Any]]:
+    def outbox(self, target: str | None = None) -> list[dict[str, Any]]:
         return self.items("/_local/outbox" + (f"?target={target}" if target else ""))
 
-    def fault(self, **fault: Any) -> None:
-        answer = self.call("POST", "/_local/faults", fault)
-        assert answer.status == 200, answer.body
+    def add_fault(self, **fault: Any) -> None:
+        response = self.call("POST", "/_local/faults", fault)
+        assert response.status == 200, response.body
 
 
 @contextmanager

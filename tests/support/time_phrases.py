@@ -20,10 +20,10 @@ class Phrase:
     text: str
     rest: str
     now: datetime
-    meant: tuple[tuple[ZoneInfo, str], ...]  # the instant in UTC, ask, or none
+    expected: tuple[tuple[ZoneInfo, str], ...]  # the instant in UTC, ask, or none
     repeat: str | None
 
-    def read(self, zone: ZoneInfo) -> ResolvedTime | Clarification | None:
+    def parse(self, zone: ZoneInfo) -> ResolvedTime | Clarification | None:
         return parse_when(self.text, zone=zone, now=self.now)
 
 
@@ -35,29 +35,31 @@ def instant_of(when: ResolvedTime, zone: ZoneInfo, now: datetime) -> datetime:
     return to_instant(when.wall_time, zone)
 
 
-def format_result(found: ResolvedTime | Clarification | None, zone: ZoneInfo, now: datetime) -> str:
-    """As the table has it."""
-    if found is None:
+def format_result(
+    result: ResolvedTime | Clarification | None, zone: ZoneInfo, now: datetime
+) -> str:
+    """Return the result in the notation of the table."""
+    if result is None:
         return NONE
-    if isinstance(found, Clarification):
+    if isinstance(result, Clarification):
         return ASK
-    text = f"{instant_of(found, zone, now):%Y-%m-%d %H:%M:%S}"
+    text = f"{instant_of(result, zone, now):%Y-%m-%d %H:%M:%S}"
     return text.removesuffix(":00")
 
 
 def sections() -> list[list[Phrase]]:
-    """The phrases written down first, those written down afterwards, and those that trap."""
+    """Return the phrases written before the grammar, those after it, and tricky ones."""
     return [_section(text) for text in _TABLE.read_text().split("\n## ")[1:]]
 
 
 def _section(text: str) -> list[Phrase]:
-    found = []
+    phrases = []
     for block in text.split("\n# ")[1:]:
         head, *rows = block.strip().splitlines()
         now, names = head.split(" in ")
         zones = [ZoneInfo(name) for name in names.split(", ")]
-        found += [_phrase(row, datetime.fromisoformat(now), zones) for row in rows]
-    return found
+        phrases += [_phrase(row, datetime.fromisoformat(now), zones) for row in rows]
+    return phrases
 
 
 def _phrase(row: str, now: datetime, zones: list[ZoneInfo]) -> Phrase:
@@ -67,6 +69,6 @@ def _phrase(row: str, now: datetime, zones: list[ZoneInfo]) -> Phrase:
         text=re.sub(r"[\[\]]", "", written),
         rest=rest[1] if rest else "",
         now=now,
-        meant=tuple(zip(zones, cells[:3], strict=True)),
+        expected=tuple(zip(zones, cells[:3], strict=True)),
         repeat=cells[3] if len(cells) > 3 else None,
     )

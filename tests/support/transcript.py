@@ -1,8 +1,8 @@
-"""A conversation as docs tell it, and as a running stack really holds it.
+"""Transcripts in the docs, replayed on a running stack.
 
-`> text` is typed, `(label)` presses that button of the last message that has it, `+10m` moves the
-clock, `! {...}` arms a fault. All other lines are what arrives; buttons stand in a line of their
-own: `[Done] [1 h]`.
+`> text` is sent, `(label)` presses that button of the last message that has it, `+10m` moves the
+clock, `! {...}` adds a fault. All other lines are received; buttons have their own line:
+`[Done] [1 h]`.
 """
 
 from __future__ import annotations
@@ -28,54 +28,55 @@ def is_input(line: str) -> bool:
 
 
 class Conversation:
-    """Ids are chosen anew each time: each is told as the page tells the first, second, ... one."""
+    """Replays a page; replaces each new id of the stack with the page's next id."""
 
     def __init__(self, client: StackClient, page: Sequence[str]) -> None:
         self._client = client
-        self._told = list(dict.fromkeys(_ID.findall("\n".join(page))))
-        self._names: dict[str, str] = {}
-        self._seen = 0
+        self._page_ids = list(dict.fromkeys(_ID.findall("\n".join(page))))
+        self._page_id_by_real: dict[str, str] = {}
+        self._seen_count = 0
 
-    def held(self, page: Sequence[str]) -> Iterator[str]:
+    def replay(self, page: Sequence[str]) -> Iterator[str]:
         for line in page:
             if is_input(line):
                 yield line
-                self._say(line)
-                yield from self._arrived()
+                self._perform(line)
+                yield from self._new_lines()
 
-    def _say(self, line: str) -> None:
+    def _perform(self, line: str) -> None:
         if line.startswith("+"):
             self._client.advance(line[1:])
         elif line.startswith("!"):
-            self._client.fault(**json.loads(line[1:]))
-        elif pressed := _PRESS.fullmatch(line):
-            self._client.say(self._pressed(pressed[1]), sender="ada")
+            self._client.add_fault(**json.loads(line[1:]))
+        elif press := _PRESS.fullmatch(line):
+            self._client.say(self._button_command(press[1]), sender="ada")
         else:
-            self._client.say(self._real(line[2:]), sender="ada")
+            self._client.say(self._with_real_ids(line[2:]), sender="ada")
 
-    def _pressed(self, label: str) -> str:
-        shown = [button for sent in self._client.sent("ada") for button in sent["buttons"]]
-        return str([button["says"] for button in shown if button["label"] == label][-1])
+    def _button_command(self, label: str) -> str:
+        messages = self._client.outbox("ada")
+        buttons = [button for message in messages for button in message["buttons"]]
+        return str([button["says"] for button in buttons if button["label"] == label][-1])
 
-    def _arrived(self) -> Iterator[str]:
-        sent = self._client.sent("ada")
-        fresh, self._seen = sent[self._seen :], len(sent)
+    def _new_lines(self) -> Iterator[str]:
+        messages = self._client.outbox("ada")
+        fresh, self._seen_count = messages[self._seen_count :], len(messages)
         for message in fresh:
-            yield from map(self._named, self._lines(message))
+            yield from map(self._with_page_ids, self._lines(message))
 
     def _lines(self, message: dict[str, Any]) -> Iterator[str]:
         yield from filter(None, str(message["text"]).splitlines())
         if message["buttons"]:
             yield " ".join(f"[{button['label']}]" for button in message["buttons"])
 
-    def _named(self, line: str) -> str:
-        return _ID.sub(lambda found: self._name(found[0]), line)
+    def _with_page_ids(self, line: str) -> str:
+        return _ID.sub(lambda match: self._page_id(match[0]), line)
 
-    def _name(self, real: str) -> str:
-        if real not in self._names and len(self._names) < len(self._told):
-            self._names[real] = self._told[len(self._names)]
-        return self._names.get(real, real)
+    def _page_id(self, real: str) -> str:
+        if real not in self._page_id_by_real and len(self._page_id_by_real) < len(self._page_ids):
+            self._page_id_by_real[real] = self._page_ids[len(self._page_id_by_real)]
+        return self._page_id_by_real.get(real, real)
 
-    def _real(self, line: str) -> str:
-        reals = {name: real for real, name in self._names.items()}
-        return _ID.sub(lambda found: reals.get(found[0], found[0]), line)
+    def _with_real_ids(self, line: str) -> str:
+        real_ids = {page_id: real for real, page_id in self._page_id_by_real.items()}
+        return _ID.sub(lambda match: real_ids.get(match[0], match[0]), line)

@@ -22,10 +22,10 @@ from local.runtime import aws_clients
 from local.runtime.call_interceptor import Call
 from local.runtime.template import ROOT, load_template, resources_of_type
 from local.testing.faults import short_name
+from tests.support.custom_handler import BUG, HandlerProject, handler_project
 from tests.support.platforms import telegram_message, telegram_update
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
-from tests.support.team import BUG, HandlerProject, handler_project
 
 Permission = tuple[str, str]  # an action and what it is done to: ("dynamodb:Query", "TasksTable")
 ACTION_OF = {
@@ -140,7 +140,7 @@ def _made() -> dict[str, set[Permission]]:
         _quiet_hours_and_operators(client)
         client.create(due_at="2026-02-19T15:00:00Z", repeat="daily")
         client.advance("3d")
-        assert len(client.sent()) > 5
+        assert len(client.outbox()) > 5
         seen = {function for function, _ in client.stack.calls.counts}
         assert seen == set(FUNCTIONS), "the scenario must wake every function"
     return made
@@ -178,7 +178,7 @@ def _outside(client: StackClient, receiver: Receiver) -> None:
     for answer in ("/approve {}", "/reject {} no"):
         task = _to_be_verified(client, subject=answer)
         client.say(answer.format(task["short_id"]))
-    told = {sent["text"].split()[0] for sent in client.sent()}
+    told = {sent["text"].split()[0] for sent in client.outbox()}
     assert {"Approved", "Rejected"} <= told
 
 
@@ -262,14 +262,14 @@ def _a_listener(client: StackClient) -> None:
 def _lost_answers(client: StackClient) -> None:
     """A write whose answer was lost is looked up, to be recognised as one's own."""
     for function in ("api", "chat"):
-        client.fault(function=function, call="dynamodb.PutItem", when="after", kind="timeout")
+        client.add_fault(function=function, call="dynamodb.PutItem", when="after", kind="timeout")
     client.create(**{"in": "2d"})
     assert client.say("/remind in 2 days stretch").startswith("Reminder")
 
 
 def _a_crash(client: StackClient) -> None:
     """The sweeper finds the lease that ran out; a series due again soon is sent by its worker."""
-    client.fault(function="worker", call="channel.send", when="before", kind="crash")
+    client.add_fault(function="worker", call="channel.send", when="before", kind="crash")
     client.create(**{"in": "5m"})
     often = client.create(**{"in": "6m"}, repeat="* * * * *")
     client.advance("15m")
@@ -286,7 +286,7 @@ def _failures(client: StackClient) -> None:
     paid = {"provider": "scripted", "script": [down, well], "budget": "daily"}
     client.create(type="action", policy="agent", subject="s1", payload=paid, **{"in": "5s"})
     _an_outage(client, down, well)  # whose end the sweeper notices
-    client.fault(function="sweeper", call="dynamodb.GetItem", times=1000)
+    client.add_fault(function="sweeper", call="dynamodb.GetItem", times=1000)
     _an_outage(client, down, well)  # and one whose end the next task notices
     client.create(type="action", payload={"provider": "scripted", "script": [well]}, **{"in": "1s"})
     client.advance("1m")
@@ -334,11 +334,11 @@ def _dead_letters(client: StackClient) -> None:
     for queue in ("WorkDeadLetterQueue", "SlowWorkDeadLetterQueue", "FailuresDeadLetterQueue"):
         sqs.send_message(QueueUrl=sqs.get_queue_url(QueueName=queue)["QueueUrl"], MessageBody="?")
     client.create(**{"in": "4m"})
-    client.fault(function="worker", call="dynamodb.GetItem", when="before", times=12)
+    client.add_fault(function="worker", call="dynamodb.GetItem", when="before", times=12)
     client.advance("1h")
     lost = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}}
     payload = {"provider": "scripted", "script": [lost]}
-    client.fault(function="failure", call="dynamodb.GetItem", when="before", times=1000)
+    client.add_fault(function="failure", call="dynamodb.GetItem", when="before", times=1000)
     client.create(type="action", policy="agent", subject="s2", payload=payload, **{"in": "4m"})
     client.advance("30m")
     assert client.call("DELETE", "/_local/faults").status == 200
@@ -349,7 +349,7 @@ def _dead_letters(client: StackClient) -> None:
 
 def _a_chat_that_is_down(client: StackClient) -> None:
     """A notice dies, is kept, and arrives once it is sent back; so does a message."""
-    client.fault(function="notifier", call="channel.send", kind="error", times=1000)
+    client.add_fault(function="notifier", call="channel.send", kind="error", times=1000)
     payload = {"provider": "scripted", "script": [{"reply": "ok\nACTION_OUTCOME: success"}]}
     client.create(type="action", payload=payload, description="tidy up", **{"in": "4m"})
     client.advance("3h")
@@ -358,12 +358,12 @@ def _a_chat_that_is_down(client: StackClient) -> None:
     ids = [letter["id"] for letter in letters if letter["queue"] == "notices"]
     assert client.call("POST", "/dead-letters/redrive", {"ids": ids}).body["redriven"]
     client.advance("1m")
-    assert client.sent("ada")[-1]["text"] == "Done: tidy up\nok"
-    client.fault(function="chat", call="channel.send", kind="error", times=5)
+    assert client.outbox("ada")[-1]["text"] == "Done: tidy up\nok"
+    client.add_fault(function="chat", call="channel.send", kind="error", times=5)
     body = {"sender_id": "ada", "text": "/tasks"}
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
     client.advance("1h")
-    told = [sent["text"] for sent in client.sent("ada")]
+    told = [sent["text"] for sent in client.outbox("ada")]
     assert any(text.startswith("I could not answer this") for text in told)
     assert client.call("POST", "/dead-letters/redrive").body["redriven"]
 
@@ -393,7 +393,7 @@ def _quiet_hours_and_operators(client: StackClient) -> None:
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
     assert client.task(task["id"])["status"] == "cancelled"
     client.advance("3h")
-    assert client.sent("zoe")[-1]["text"].startswith("Done at the 2nd attempt: ")
+    assert client.outbox("zoe")[-1]["text"].startswith("Done at the 2nd attempt: ")
 
 
 def _permissions(call: Call) -> Iterator[Permission]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 from tests.support.platforms import (
     PING,
     WHAT,

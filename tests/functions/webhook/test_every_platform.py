@@ -32,7 +32,9 @@ def test_a_platform_that_is_known_but_not_offered_is_a_404_to_whoever_proves_it(
 
     assert post(client, a_command_request(client, platform)).status == 404
     assert (
-        post(client, a_command_request(client, platform).without(SIGNATURE_HEADER[platform])).status
+        post(
+            client, a_command_request(client, platform).without_header(SIGNATURE_HEADER[platform])
+        ).status
         == 401
     )
     assert client.call("POST", "/webhooks/console", b"{", token=None).status == 404
@@ -117,7 +119,7 @@ def test_the_answer_goes_to_the_sender_where_no_other_place_is_named(client: Sta
     body = {"sender_id": "ada", "text": "/tasks"}
 
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
-    assert [sent["target"] for sent in client.sent()] == ["ada"]
+    assert [sent["target"] for sent in client.outbox()] == ["ada"]
 
 
 def test_what_is_not_understood_is_answered_with_help(client: StackClient) -> None:

@@ -25,7 +25,7 @@ from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.ports.integrations import Keys
 
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 from tests.support.platforms import has_no_effect, sent_texts
 from tests.support.stack_client import StackClient, running_stack
 

@@ -51,7 +51,9 @@ def test_a_platform_that_is_not_set_up_is_a_404(client: StackClient, platform: s
 
 @every_platform
 def test_a_request_without_its_proof_is_refused(client: StackClient, platform: str) -> None:
-    assert_refused(client, a_command_request(client, platform).without(SIGNATURE_HEADER[platform]))
+    assert_refused(
+        client, a_command_request(client, platform).without_header(SIGNATURE_HEADER[platform])
+    )
 
 
 @every_platform
@@ -151,4 +153,4 @@ def test_a_body_that_is_no_message_is_refused(client: StackClient, body: Any) ->
 
     assert answer.status == 422
     assert answer.body["detail"]
-    assert client.sent() == []
+    assert client.outbox() == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 from tests.support.platforms import (
     FORM,
     Payload,
@@ -119,7 +119,7 @@ def test_the_challenge_is_answered_once_it_is_verified(client: StackClient) -> N
     sent = sign_request("slack", {"type": "url_verification", "challenge": "abc"}, at=now(client))
 
     assert post(client, sent).body == {"challenge": "abc"}
-    assert post(client, sent.without("x-slack-signature")).status == 401
+    assert post(client, sent.without_header("x-slack-signature")).status == 401
 
 
 @pytest.mark.parametrize("retry", ["1", "2", "3"])
@@ -142,4 +142,4 @@ def test_what_is_passed_over_is_acknowledged(client: StackClient, event: Payload
     answer = deliver(client, event)
 
     assert (answer.status, answer.body) == (200, None)
-    assert client.sent() == []
+    assert client.outbox() == []

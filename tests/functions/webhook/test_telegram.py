@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 from tests.support.platforms import (
     FORUM,
     GROUP,
@@ -90,4 +90,4 @@ def test_what_is_passed_over_is_acknowledged(client: StackClient, update: Payloa
     answer = deliver(client, update)
 
     assert (answer.status, answer.body) == (200, None)
-    assert client.sent() == []
+    assert client.outbox() == []

@@ -130,7 +130,7 @@ def test_a_memory_that_cannot_be_read_holds_up_nothing(client: StackClient) -> N
     client.advance("1s")
     denied = {"code": "AccessDeniedException", "status": 400}
     # The first is that of the task.
-    client.fault(function="failure", call="dynamodb.GetItem", nth=2, kind="error", error=denied)
+    client.add_fault(function="failure", call="dynamodb.GetItem", nth=2, kind="error", error=denied)
     other = after_failing(client, locked(8, 2))
 
     assert (other["status"], other["last_error_category"]) == ("pending", "unknown")
@@ -164,7 +164,7 @@ def test_failures_and_what_retries_did_about_them_are_counted(client: StackClien
 
 
 def test_a_journal_that_dies_and_comes_again_counts_nothing_twice(client: StackClient) -> None:
-    client.fault(function="journal", call="dynamodb.UpdateItem", when="after", nth=1)
+    client.add_fault(function="journal", call="dynamodb.UpdateItem", when="after", nth=1)
     after_failing(client, locked(7, 1))
     client.advance("1m")
 

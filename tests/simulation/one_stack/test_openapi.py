@@ -10,7 +10,7 @@ import pytest
 import schemathesis
 
 from tests.simulation.every_state import MAKERS, in_every_state
-from tests.support.answers import ApiResponse
+from tests.support.api_response import ApiResponse
 from tests.support.stack_client import StackClient
 
 Document = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Messages from chats."""
+"""Builders of chat messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failures, what they are diagnosed as, and the tasks that have failed."""
+"""Builders of failures, diagnoses, failure reports and failed tasks."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def a_subject(**fields: Any) -> Subject:
 
 
 def a_failure_report(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> FailureReport:
-    """By the worker that runs the task."""
+    """Return the report of the worker that runs the task."""
     return FailureReport(task_id=task.id, run_id=run_of(task).id, failure=failure, failed_at=at)
 
 
 def fail_task(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
-    """As its policy decides, for a task that runs."""
+    """Return the running task after this failure, as its policy decides."""
     return apply_decision(task, a_failure_report(task, failure, at=at), at=at)
 
 
@@ -62,10 +62,10 @@ def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:
 
 
 def diagnosis_of(task: Task) -> RunDiagnosis:
-    """That of its latest run, which failed."""
-    found = run_of(task).diagnosis
-    assert found is not None
-    return found
+    """Return the diagnosis of its latest run, which must have failed."""
+    diagnosis = run_of(task).diagnosis
+    assert diagnosis is not None
+    return diagnosis
 
 
 def apply_decision(
@@ -73,7 +73,7 @@ def apply_decision(
 ) -> Task:
     policy = builtin_policies()[task.policy]
     diagnosis = diagnosis or diagnose(report.failure, policy)
-    situation = FailureContext(
+    context = FailureContext(
         retry_count=task.retry_count,
         max_retries=task.max_retries,
         failed_at=report.failed_at,
@@ -81,12 +81,12 @@ def apply_decision(
         jitter_seed=task.id,
         has_spec=bool(task.payload.get("spec")),
     )
-    decision = decide(report.failure, diagnosis, policy, situation)
+    decision = decide(report.failure, diagnosis, policy, context)
     return apply_failure.apply_failure(task, report, diagnosis, decision, at=at)
 
 
 def fail_repeatedly(task: Task, times: int) -> Task:
-    """Claimed and failed so often in a row, each attempt at its own due time."""
+    """Claim and fail the task this many times in a row, each attempt at its due time."""
     for _ in range(times):
         running = claim_task(task, f"run-{task.version}", at=task.due_at)
         task = fail_task(running, at=task.due_at)
@@ -96,7 +96,7 @@ def fail_repeatedly(task: Task, times: int) -> Task:
 def a_logged_error(
     name: str = "run-1", *, at: datetime = NOW, task: dict[str, Any] | None = None, **fields: Any
 ) -> tuple[LoggedError, Run]:
-    """The entry of a run that failed so, and the run."""
+    """Return a failed run and its entry in the error log."""
     run = a_failed_run(id=name, at=at, mutation=Mutation(idempotency_key="occurrence"), **fields)
     return to_logged_error(a_task(**(task or {})), run), run
 

@@ -1,4 +1,4 @@
-"""Moments and spans of time that tests share."""
+"""Instants and durations that tests share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task that waits for the review of its specification, and that review."""
+"""Builders of a task that waits for its spec review, and of that review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that are active, failed or committed."""
+"""Builders of active, failed and committed runs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run_of(task: Task) -> Run:
 
 
 def a_failed_run(*, at: datetime = NOW, **fields: Any) -> Run:
-    """Its key is that of the first attempt, as every attempt's at one occurrence."""
+    """Return a failed run. All attempts at one occurrence share an idempotency key."""
     defaults = {
         "status": RunStatus.PAUSED_TRANSIENT,
         "error": "timed out",

@@ -1,4 +1,4 @@
-"""Tasks: each builder takes the fields that matter and fills in the rest."""
+"""Builders of tasks. Each takes the fields that matter and fills in the rest."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ from tests.support.builders.runs import (
 )
 
 ID = "0a1b2c3d-0000-4000-8000-000000000000"
-SOON: dict[str, Any] = {"in": "5m"}  # `in` is no name for a keyword argument
-DEFAULT_CAPABILITIES = (
-    HandlerCapabilities()
-)  # nothing to prepare, nobody to tell, and a repeat is harmless
+SOON: dict[str, Any] = {"in": "5m"}  # `in` cannot be a keyword argument
+DEFAULT_CAPABILITIES = HandlerCapabilities()  # no prepare, no emit, idempotent
 PROVIDER_DOWN = Wait(WaitReason.CIRCUIT_BREAKER, detail={"provider": "x"})
 STACK_CAPABILITIES = Capabilities(
     types=frozenset({"reminder", "action"}),
@@ -35,13 +33,13 @@ STACK_CAPABILITIES = Capabilities(
 
 
 def a_timing_edit(due_at: datetime, **fields: Any) -> TaskEdit:
-    """Once, in UTC, unless told otherwise."""
-    kept = {"anchor": due_at.replace(tzinfo=None), "repeat": None, "timezone": "UTC"}
-    return TaskEdit(timing=Timing(due_at, **{**kept, **fields}))
+    """Return an edit of the due time: not recurring and in UTC by default."""
+    timing = {"anchor": due_at.replace(tzinfo=None), "repeat": None, "timezone": "UTC"}
+    return TaskEdit(timing=Timing(due_at, **{**timing, **fields}))
 
 
 def a_task(**fields: Any) -> Task:
-    """Due now and once, unless told otherwise; its anchor fits its nominal time."""
+    """Return a reminder, due now and not recurring by default, with a matching anchor."""
     due_at = fields.setdefault("due_at", NOW)
     nominal_at = fields.setdefault("nominal_at", due_at)
     zone = load_timezone(fields.get("timezone", "UTC"))
@@ -59,13 +57,13 @@ def a_task(**fields: Any) -> Task:
 
 
 def an_action(**fields: Any) -> Task:
-    """Under the policy of actions, carried out by a provider."""
+    """Return an action for the scripted provider under the `agent` policy."""
     defaults = {"type": "action", "policy": "agent", "max_retries": 5}
     return a_task(**{**defaults, "payload": {"provider": "scripted"}, **fields})
 
 
 def a_requested_task(*, now: datetime = NOW, **fields: Any) -> Task:
-    """Made from a request, as callers send it."""
+    """Return the task that an API request with these fields creates."""
     return task_from_json({"description": "stretch", **fields}, now=now)
 
 
@@ -82,13 +80,13 @@ def claim_task(
     owner: str = "run-1",
     *,
     at: datetime = NOW,
-    manner: HandlerCapabilities = DEFAULT_CAPABILITIES,
+    capabilities: HandlerCapabilities = DEFAULT_CAPABILITIES,
     version: str = "1",
 ) -> Task:
     lease = Lease(run_id=owner, expires_at=at + LEASE, handler_version=version)
-    return run_transitions.claim(task, lease, manner, at=at)
+    return run_transitions.claim(task, lease, capabilities, at=at)
 
 
 def quiet_hours_wait(end: str) -> Wait:
-    """As the quiet hours that end then, in UTC, put off a task."""
+    """Return the wait of a task that quiet hours defer until `end`, in UTC."""
     return Wait(WaitReason.QUIET_HOURS, detail={"end": end, "zone": "UTC"})

@@ -1,1 +1,1 @@
-"""Ports in memory. They pass the same contract tests as the stores on DynamoDB."""
+"""In-memory implementations of the ports. They pass the contract tests of the DynamoDB stores."""

@@ -1,4 +1,4 @@
-"""A clock that moves only when told to."""
+"""A clock that only the test moves."""
 
 from __future__ import annotations
 

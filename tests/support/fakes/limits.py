@@ -9,11 +9,11 @@ from duecourse.domain.limits.budget import MICROS_PER_DOLLAR, Budget, parse_budg
 from duecourse.domain.limits.circuit_breakers import CircuitBreakers, StaleCircuitBreakersError
 from duecourse.domain.tasks.event import Event
 
-MOST_LISTED = 200
+MAX_LISTED = 200
 
 
 class MemoryBudgets:
-    """A dollar a day each, unless told otherwise."""
+    """Each budget has a limit of one dollar a day by default."""
 
     def __init__(self, *, default_limit: int = MICROS_PER_DOLLAR) -> None:
         self.days: dict[tuple[str, date], Budget] = {}
@@ -25,7 +25,7 @@ class MemoryBudgets:
         return self.days.get((name, day), Budget(name=name, day=day, limit=limit))
 
     def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
-        """A call that is refused begins the day of its budget, too."""
+        """Reserve the cost. A refused call also creates the budget of the day."""
         before = self.get_today(name, now=now)
         _check(cost)
         self.days[name, before.day] = before
@@ -38,8 +38,8 @@ class MemoryBudgets:
             self.days[name, before.day] = before.settle(reservation_id, actual_cost)
 
     def list_used_on(self, now: datetime) -> Sequence[Budget]:
-        found = [budget for (_, day), budget in self.days.items() if day == utc_date(now)]
-        return sorted(found[:MOST_LISTED], key=lambda budget: budget.name)
+        budgets = [budget for (_, day), budget in self.days.items() if day == utc_date(now)]
+        return sorted(budgets[:MAX_LISTED], key=lambda budget: budget.name)
 
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
         today = self.get_today(name, now=now)
@@ -54,15 +54,15 @@ class MemoryBudgets:
 
 class MemoryBreakers:
     def __init__(self) -> None:
-        self.panel = CircuitBreakers()
+        self.breakers = CircuitBreakers()
 
     def load(self) -> CircuitBreakers:
-        return self.panel
+        return self.breakers
 
     def save(self, before: CircuitBreakers, after: CircuitBreakers, event: Event | None) -> None:  # noqa: ARG002
-        if self.panel.version != before.version:
+        if self.breakers.version != before.version:
             raise StaleCircuitBreakersError
-        self.panel = after
+        self.breakers = after
 
 
 def _check(micros: int) -> None:

@@ -1,4 +1,4 @@
-"""Queues as lists."""
+"""Queues that are lists."""
 
 from __future__ import annotations
 

@@ -34,15 +34,15 @@ class MemorySubjects:
 
 
 class MemoryStore:
-    """`rivals` are called one by one, each just before a save: somebody else was faster."""
+    """Each save first calls the next of `concurrent_writes`, as if another writer were faster."""
 
     def __init__(
         self, *tasks: Task, subjects: MemorySubjects | None = None, shard_count: int = 1
     ) -> None:
         self.tasks = {task.id: task for task in tasks}
         self.subjects = MemorySubjects() if subjects is None else subjects
-        self.rivals: list[Callable[[], object]] = []
-        self.ended: dict[str, Run] = {}
+        self.concurrent_writes: list[Callable[[], object]] = []
+        self.ended_runs: dict[str, Run] = {}
         self._shard_count = shard_count
 
     def create(self, task: Task) -> Task:
@@ -54,8 +54,8 @@ class MemoryStore:
         return self.tasks[task_id]
 
     def find(self, prefix: str, *, owner: Owner | None = None) -> Sequence[Task]:
-        found = [task for task in self._by_id() if task.id.startswith(prefix)]
-        return [task for task in found if owner in (None, task.owner)]
+        tasks = [task for task in self._by_id() if task.id.startswith(prefix)]
+        return [task for task in tasks if owner in (None, task.owner)]
 
     def save(
         self,
@@ -66,11 +66,11 @@ class MemoryStore:
         ended_run: Run | None = None,
         new_task: Task | None = None,
     ) -> None:
-        if self.rivals:
-            self.rivals.pop(0)()
+        if self.concurrent_writes:
+            self.concurrent_writes.pop(0)()
         stored = self.tasks.get(before.id)
-        is_there = new_task is not None and new_task.id in self.tasks
-        if stored is None or stored.version != before.version or is_there:
+        exists = new_task is not None and new_task.id in self.tasks
+        if stored is None or stored.version != before.version or exists:
             raise StaleTaskError(before.id)
         try:
             if subject is not None:
@@ -79,43 +79,43 @@ class MemoryStore:
             raise StaleTaskError(before.id) from error
         self.tasks[after.id] = after
         if ended_run is not None:
-            self.ended[ended_run.id] = ended_run
+            self.ended_runs[ended_run.id] = ended_run
         if new_task is not None:
             self.create(new_task)
 
     def list_due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
-        found = sorted(Dispatch(task.due_at, task.id) for task in self._coming(shard))
-        return (one for one in found if (start or one.due_at) <= one.due_at < end)
+        dispatches = sorted(Dispatch(task.due_at, task.id) for task in self._scheduled(shard))
+        return (one for one in dispatches if (start or one.due_at) <= one.due_at < end)
 
     def list_awaiting_fix(self) -> Iterator[str]:
         return (task.id for task in list(self.tasks.values()) if is_awaiting_fix(task))
 
     def list_blocked(self, limit: int) -> Sequence[Task]:
-        found = [task for task in self.tasks.values() if task.status is Status.BLOCKED]
-        return sorted(found, key=lambda task: (task.blocked_since, task.id))[:limit]
+        tasks = [task for task in self.tasks.values() if task.status is Status.BLOCKED]
+        return sorted(tasks, key=lambda task: (task.blocked_since, task.id))[:limit]
 
     def list_blocked_before(self, instant: datetime) -> Iterator[str]:
-        found = [task for task in self.tasks.values() if can_time_out(task)]
-        return iter([task.id for task in found if task.blocked_since <= instant])
+        tasks = [task for task in self.tasks.values() if can_time_out(task)]
+        return iter([task.id for task in tasks if task.blocked_since <= instant])
 
     def list_open(self, owner: Owner) -> Sequence[Task]:
-        theirs = [task for task in self.tasks.values() if task.owner == owner]
-        return sorted((task for task in theirs if task.is_open), key=lambda task: task.due_at)
+        tasks = [task for task in self.tasks.values() if task.owner == owner]
+        return sorted((task for task in tasks if task.is_open), key=lambda task: task.due_at)
 
     def list_page(self, task_filter: TaskFilter, *, limit: int, cursor: str | None) -> TaskPage:
-        """A cursor is the id of the last task on the page before."""
-        newest = sorted(self.tasks.values(), key=_created, reverse=True)
+        """Return a page. Its cursor is the id of the last task of the previous page."""
+        newest = sorted(self.tasks.values(), key=_creation_key, reverse=True)
         if cursor is not None:
             if cursor not in self.tasks:
                 raise ValueError("is not a cursor of this listing")
-            last = _created(self.tasks[cursor])
-            newest = [task for task in newest if _created(task) < last]
-        found = [task for task in newest if task_filter.matches(task)]
-        return TaskPage(found[:limit], found[limit - 1].id if len(found) > limit else None)
+            last = _creation_key(self.tasks[cursor])
+            newest = [task for task in newest if _creation_key(task) < last]
+        tasks = [task for task in newest if task_filter.matches(task)]
+        return TaskPage(tasks[:limit], tasks[limit - 1].id if len(tasks) > limit else None)
 
     def list_soonest(self, limit: int) -> Sequence[Task]:
-        coming = [task for shard in range(self._shard_count) for task in self._coming(shard)]
-        return sorted(coming, key=lambda task: (task.due_at, task.id))[:limit]
+        scheduled = [task for shard in range(self._shard_count) for task in self._scheduled(shard)]
+        return sorted(scheduled, key=lambda task: (task.due_at, task.id))[:limit]
 
     def list_retries(self, limit: int) -> Sequence[Task]:
         waiting = [task for task in self.tasks.values() if retry_lane(task)]
@@ -124,8 +124,8 @@ class MemoryStore:
         ]
 
     def list_to_verify(self, limit: int) -> Sequence[Task]:
-        found = [task for task in self.tasks.values() if is_awaiting_person(task)]
-        return sorted(found, key=lambda task: (task.due_at, task.id))[:limit]
+        tasks = [task for task in self.tasks.values() if is_awaiting_person(task)]
+        return sorted(tasks, key=lambda task: (task.due_at, task.id))[:limit]
 
     def list_latest_retry_times(self, limit: int) -> Sequence[datetime]:
         soon = [task for task in self.tasks.values() if retry_lane(task) is RetryLane.SOON]
@@ -134,8 +134,8 @@ class MemoryStore:
     def _by_id(self) -> list[Task]:
         return sorted(self.tasks.values(), key=lambda task: task.id)
 
-    def _coming(self, shard: int) -> list[Task]:
-        """What runs, and what comes by itself at its time."""
+    def _scheduled(self, shard: int) -> list[Task]:
+        """Return the tasks of the shard that run or are scheduled."""
         return [
             task
             for task in self.tasks.values()
@@ -144,5 +144,5 @@ class MemoryStore:
         ]
 
 
-def _created(task: Task) -> tuple[datetime, str]:
+def _creation_key(task: Task) -> tuple[datetime, str]:
     return task.created_at, task.id

@@ -28,7 +28,7 @@ from tests.support.builders.tasks import (
     claim_task,
     quiet_hours_wait,
 )
-from tests.support.stored_midway import observe, to_stored_item
+from tests.support.stored_task_decisions import observe, to_stored_item
 
 VERIFIER = {"provider": "scripted", "verifier": {"provider": "scripted"}}
 
@@ -88,7 +88,7 @@ def seen_with_other_sentences() -> dict[str, Any]:
     code = (
         f"import sys; sys.path = {sys.path!r}; "
         "from tests.support import altered_sentences; altered_sentences.install(); "
-        "from tests.support.stored_midway import main; main()"
+        "from tests.support.stored_task_decisions import main; main()"
     )
     ran = subprocess.run(  # noqa: S603 - this interpreter, and code of ours
         [sys.executable, "-c", code],

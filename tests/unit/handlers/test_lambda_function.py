@@ -182,8 +182,8 @@ def test_an_error_passes_as_it_is() -> None:
 def test_a_call_that_was_lost_is_repeated_only_where_that_is_harmless(
     payload: dict[str, Any], in_doubt: IndeterminatePolicy
 ) -> None:
-    manner = capabilities_of(a_handler(Functions()), some_work(**payload).task)
-    assert manner == HandlerCapabilities(indeterminate_policy=in_doubt)
+    capabilities = capabilities_of(a_handler(Functions()), some_work(**payload).task)
+    assert capabilities == HandlerCapabilities(indeterminate_policy=in_doubt)
 
 
 # A type of its own, phase by phase
@@ -239,7 +239,7 @@ def test_a_finding_that_is_none_is_the_functions_mistake(answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("phases", "manner"),
+    ("phases", "capabilities"),
     [
         ({"mutate"}, HandlerCapabilities(indeterminate_policy=IndeterminatePolicy.ASK_PERSON)),
         (
@@ -259,10 +259,10 @@ def test_a_finding_that_is_none_is_the_functions_mistake(answer: Any) -> None:
     ],
 )
 def test_the_engine_knows_which_phases_there_are(
-    phases: set[str], manner: HandlerCapabilities
+    phases: set[str], capabilities: HandlerCapabilities
 ) -> None:
     handler = remote(Functions(), phases=frozenset(phases))
-    assert capabilities_of(handler, some_work().task) == manner
+    assert capabilities_of(handler, some_work().task) == capabilities
 
 
 def test_unless_told_otherwise_there_are_all_phases() -> None:

@@ -392,12 +392,12 @@ def test_a_pointer_to_what_came_of_it_leaves_open_what_that_was(receiver: Receiv
 def test_a_yes_counts_also_where_the_rest_of_the_answer_is_missing(
     receiver: Receiver, raw: bytes
 ) -> None:
-    receiver.say(raw)
+    receiver.send_raw(raw)
     assert run(receiver) == {"status": 200, "body": None}
 
 
 def test_a_no_whose_rest_is_missing_leaves_open_what_happened(receiver: Receiver) -> None:
-    receiver.say(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nabcd")
+    receiver.send_raw(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nabcd")
     with pytest.raises(NoResponseError) as error:
         run(receiver)
     assert error.value.effect is Effect.UNKNOWN
@@ -410,7 +410,7 @@ def test_a_gateway_cannot_say_what_happened_behind_it(receiver: Receiver, status
 
 
 def test_silence_leaves_open_what_happened(receiver: Receiver) -> None:
-    receiver.drop()
+    receiver.drop_connection()
     with pytest.raises(NoResponseError):
         run(receiver)
 
@@ -432,9 +432,9 @@ def test_a_name_that_leads_inward_is_refused_when_it_runs(receiver: Receiver) ->
     assert receiver.connections == 0
 
 
-@pytest.mark.parametrize(("payload", "manner"), [({}, "ask"), ({"idempotent": True}, "repeat")])
+@pytest.mark.parametrize(("payload", "policy"), [({}, "ask"), ({"idempotent": True}, "repeat")])
 def test_only_a_receiver_that_honours_the_key_is_told_twice(
-    payload: dict[str, Any], manner: str
+    payload: dict[str, Any], policy: str
 ) -> None:
     task = a_task(type="webhook", payload={"url": URL, **payload})
-    assert capabilities_of(HANDLER, task).indeterminate_policy is IndeterminatePolicy(manner)
+    assert capabilities_of(HANDLER, task).indeterminate_policy is IndeterminatePolicy(policy)

@@ -184,28 +184,28 @@ def test_how_long_to_wait_is_passed_on(aws: Receiver) -> None:
 
 
 def test_a_function_that_does_not_answer_in_time_may_have_done_its_work(aws: Receiver) -> None:
-    aws.hold()
+    aws.never_reply()
     error = failure(aws)
     assert isinstance(error, NoResponseError)
     assert (error.code, error.effect, len(aws.requests)) == ("ETIMEDOUT", Effect.UNKNOWN, 1)
 
 
 def test_a_connection_that_is_dropped_leaves_the_effect_open(aws: Receiver) -> None:
-    aws.drop()
+    aws.drop_connection()
     error = failure(aws)
     assert isinstance(error, NoResponseError)
     assert (error.code, error.effect, len(aws.requests)) == ("ECONNRESET", Effect.UNKNOWN, 1)
 
 
 def test_an_answer_that_is_cut_short_leaves_the_effect_open(aws: Receiver) -> None:
-    aws.cut_short(b"12")
+    aws.truncate_body(b"12")
     error = failure(aws)
     assert isinstance(error, NoResponseError)
     assert (error.code, error.effect) == ("ECONNRESET", Effect.UNKNOWN)
 
 
 def test_rubbish_in_place_of_http_leaves_the_effect_open(aws: Receiver) -> None:
-    aws.say(b"220 mail.example.com ESMTP\r\n")
+    aws.send_raw(b"220 mail.example.com ESMTP\r\n")
     assert failure(aws).effect is Effect.UNKNOWN
 
 

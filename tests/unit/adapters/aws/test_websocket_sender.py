@@ -65,7 +65,7 @@ def test_any_other_refusal_is_told_as_it_is_and_not_repeated(
 
 
 def test_no_answer_is_not_asked_for_again(pusher: ApiGatewaySender, receiver: Receiver) -> None:
-    receiver.drop()
+    receiver.drop_connection()
     with pytest.raises(ConnectionClosedError):
         pusher.send(ID, "{}")
     assert len(receiver.requests) == 1

@@ -11,7 +11,7 @@ from duecourse.domain.tasks.status import Status
 
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.tasks import ID, a_task
-from tests.support.chat_bench import ChatHarness
+from tests.support.chat_harness import ChatHarness
 from tests.support.platforms import (
     FORUM,
     GROUP,
@@ -40,12 +40,12 @@ SECRET = a_task(description="see the doctor", due_at=NOW + HOUR)
 
 
 def test_a_listing_is_of_this_place_and_counts_the_others() -> None:
-    bench = ChatHarness(SHARED, SECRET)
-    assert bench.say("/tasks", **ROOM).splitlines() == [
+    harness = ChatHarness(SHARED, SECRET)
+    assert harness.say("/tasks", **ROOM).splitlines() == [
         "11111111  Wednesday 18 Feb 2026, 12:00 (UTC): water the plants",
         "1 more of yours is elsewhere: ask me in private.",
     ]
-    assert "see the doctor" in bench.say("/tasks", reply_target="room")
+    assert "see the doctor" in harness.say("/tasks", reply_target="room")
 
 
 def test_a_listing_of_nothing_here_says_so() -> None:
@@ -61,27 +61,27 @@ def test_where_nothing_is_elsewhere_nothing_is_said_of_it() -> None:
 
 
 def test_all_about_one_is_told_where_it_is_told_anyway() -> None:
-    bench = ChatHarness(SHARED, SECRET)
-    assert "water the plants" in bench.say("/task 11111111", **ROOM)
-    said = bench.parse(f"/task {SHORT}", **ROOM)
+    harness = ChatHarness(SHARED, SECRET)
+    assert "water the plants" in harness.say("/task 11111111", **ROOM)
+    said = harness.dispatch(f"/task {SHORT}", **ROOM)
     assert said.text == f"Task {SHORT}: it is from elsewhere, ask me about it in private."
     assert said.buttons == ()
 
 
 @pytest.mark.parametrize("command", ["cancel {}", "done {}", "pause {}", "snooze {} 20m"])
 def test_what_is_wanted_is_done_without_a_word_of_what_it_is_about(command: str) -> None:
-    bench = ChatHarness(SECRET)
-    reply = bench.say("/" + command.format(SHORT), **ROOM)
-    assert bench.task != SECRET
+    harness = ChatHarness(SECRET)
+    reply = harness.say("/" + command.format(SHORT), **ROOM)
+    assert harness.task != SECRET
     assert "doctor" not in reply
     assert "ask me about it in private" in reply
 
 
 def test_one_like_it_elsewhere_is_not_pointed_out() -> None:
-    bench = ChatHarness(SECRET)
-    assert "one like it" not in bench.say("/remind in 1 hour see the doctor", **ROOM)
-    assert "one like it" in bench.say("/remind in 1 hour see the doctor")
-    assert all(task.status is Status.PENDING for task in bench.tasks)
+    harness = ChatHarness(SECRET)
+    assert "one like it" not in harness.say("/remind in 1 hour see the doctor", **ROOM)
+    assert "one like it" in harness.say("/remind in 1 hour see the doctor")
+    assert all(task.status is Status.PENDING for task in harness.tasks)
 
 
 # How it is known
@@ -99,7 +99,7 @@ def test_one_like_it_elsewhere_is_not_pointed_out() -> None:
 )
 def test_others_read_along_in_a_group_of_telegram(update: Payload, is_private: bool) -> None:
     heard = TelegramInboundParser(KEYS).parse(
-        sign_request("telegram", update, at=NOW).raw(), now=NOW
+        sign_request("telegram", update, at=NOW).to_raw_request(), now=NOW
     )
     assert heard.message is not None
     assert heard.message.is_private is is_private
@@ -110,7 +110,7 @@ def test_others_read_along_in_a_group_of_telegram(update: Payload, is_private: b
 )
 def test_others_read_along_in_a_channel_of_slack(event: Payload, is_private: bool) -> None:
     heard = SlackInboundParser(KEYS).parse(
-        sign_request("slack", slack_event(event), at=NOW).raw(), now=NOW
+        sign_request("slack", slack_event(event), at=NOW).to_raw_request(), now=NOW
     )
     assert heard.message is not None
     assert heard.message.is_private is is_private
@@ -118,6 +118,6 @@ def test_others_read_along_in_a_channel_of_slack(event: Payload, is_private: boo
 
 def test_a_slash_command_of_slack_is_answered_to_the_sender_alone() -> None:
     sent = sign_form(slack_command("", command="/tasks"), at=NOW)
-    heard = SlackInboundParser(KEYS).parse(sent.raw(), now=NOW)
+    heard = SlackInboundParser(KEYS).parse(sent.to_raw_request(), now=NOW)
     assert heard.message is not None
     assert heard.message.is_private

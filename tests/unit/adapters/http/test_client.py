@@ -102,19 +102,19 @@ def test_the_answer_comes_back_with_header_names_in_lower_case(receiver: Receive
 
 
 def test_an_answer_in_chunks_is_put_together(receiver: Receiver) -> None:
-    receiver.say(
+    receiver.send_raw(
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
     )
     assert post(receiver.url()).body == b"abcde"
 
 
 def test_an_answer_without_a_length_ends_where_the_connection_does(receiver: Receiver) -> None:
-    receiver.say(b"HTTP/1.0 200 OK\r\n\r\nall of it")
+    receiver.send_raw(b"HTTP/1.0 200 OK\r\n\r\nall of it")
     assert post(receiver.url()).body == b"all of it"
 
 
 def test_what_comes_ahead_of_the_answer_is_read_past(receiver: Receiver) -> None:
-    receiver.say(
+    receiver.send_raw(
         b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\nX-Early: yes\r\n\r\n"
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     )
@@ -123,7 +123,7 @@ def test_what_comes_ahead_of_the_answer_is_read_past(receiver: Receiver) -> None
 
 
 def test_a_receiver_that_never_comes_to_its_answer_has_given_none(receiver: Receiver) -> None:
-    receiver.say(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 20)
+    receiver.send_raw(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 20)
     assert no_answer(receiver).code == "not_http"
 
 
@@ -331,13 +331,13 @@ def test_connecting_takes_no_longer_than_the_timeout() -> None:
 
 
 def test_a_receiver_that_hangs_up_leaves_the_effect_open(receiver: Receiver) -> None:
-    receiver.drop()
+    receiver.drop_connection()
     error = no_answer(receiver)
     assert (error.code, error.effect) == ("ECONNRESET", Effect.UNKNOWN)
 
 
 def test_a_receiver_that_says_nothing_is_waited_for_until_the_timeout(receiver: Receiver) -> None:
-    receiver.hold()
+    receiver.never_reply()
     began = time.monotonic()
     assert no_answer(receiver, timeout=SHORT).code == "ETIMEDOUT"
     assert SHORT.total_seconds() <= time.monotonic() - began < BOUND
@@ -391,7 +391,7 @@ def test_a_receiver_that_does_not_read_is_not_waited_for() -> None:
     ],
 )
 def test_half_an_answer_is_none(receiver: Receiver, raw: bytes) -> None:
-    receiver.say(raw)
+    receiver.send_raw(raw)
     assert no_answer(receiver).code == "answer_cut_off"
 
 
@@ -403,7 +403,7 @@ def test_half_an_answer_is_none(receiver: Receiver, raw: bytes) -> None:
     ],
 )
 def test_what_is_not_http_is_said_to_be_so(receiver: Receiver, raw: bytes) -> None:
-    receiver.say(raw)
+    receiver.send_raw(raw)
     assert no_answer(receiver).code == "not_http"
 
 
@@ -425,7 +425,7 @@ def test_an_answer_as_large_as_allowed_is_taken(receiver: Receiver) -> None:
     ],
 )
 def test_an_answer_larger_than_allowed_is_not_kept(receiver: Receiver, raw: bytes) -> None:
-    receiver.say(raw)
+    receiver.send_raw(raw)
     assert no_answer(receiver).code == "answer_too_large"
 
 
@@ -443,7 +443,7 @@ def test_an_answer_larger_than_allowed_is_not_kept(receiver: Receiver, raw: byte
 def test_the_status_is_told_where_only_the_rest_is_missing(
     receiver: Receiver, raw: bytes, status: int | None
 ) -> None:
-    receiver.say(raw)
+    receiver.send_raw(raw)
     assert no_answer(receiver).status == status
 
 
@@ -453,9 +453,9 @@ def test_the_status_is_told_where_the_body_takes_too_long(receiver: Receiver) ->
     assert (error.code, error.status) == ("ETIMEDOUT", 200)
 
 
-@pytest.mark.parametrize("manner", ["drop", "cut_short", "drip_body"])
-def test_an_error_names_the_host_and_nothing_secret(receiver: Receiver, manner: str) -> None:
-    getattr(receiver, manner)()
+@pytest.mark.parametrize("behaviour", ["drop_connection", "truncate_body", "drip_body"])
+def test_an_error_names_the_host_and_nothing_secret(receiver: Receiver, behaviour: str) -> None:
+    getattr(receiver, behaviour)()
     told = str(no_answer(receiver, timeout=SHORT))
     assert "hooks.example" in told
     assert "s3cret" not in told
@@ -574,7 +574,7 @@ def test_a_handshake_that_drips_is_not_waited_for() -> None:
     assert took < BOUND
 
 
-@pytest.mark.parametrize("part", ["drip_headers", "drip_body", "hold"])
+@pytest.mark.parametrize("part", ["drip_headers", "drip_body", "never_reply"])
 def test_an_encrypted_answer_that_drips_is_not_waited_for(authority: Authority, part: str) -> None:
     with authority.receiver("hooks.example") as receiver:
         getattr(receiver, part)()

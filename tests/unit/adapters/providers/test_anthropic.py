@@ -240,10 +240,10 @@ def test_the_policies_understand_how_an_answer_ended(
     assert categories_of(error_of(anthropic)) == {"agent": "unknown", "enrichment": enrichment}
 
 
-@pytest.mark.parametrize("manner", ["drop", "drip_body"])
+@pytest.mark.parametrize("behaviour", ["drop_connection", "drip_body"])
 def test_the_policies_understand_silence(
-    receiver: Receiver, anthropic: HttpProvider, manner: str
+    receiver: Receiver, anthropic: HttpProvider, behaviour: str
 ) -> None:
-    getattr(receiver, manner)()
+    getattr(receiver, behaviour)()
     error = error_of(anthropic, a_provider_request(seconds=0.2))
     assert categories_of(error) == {"agent": "transient", "enrichment": "network_timeout"}

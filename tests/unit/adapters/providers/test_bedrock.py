@@ -192,17 +192,17 @@ def test_an_error_keeps_what_aws_calls_it_and_is_not_tried_again(
 def test_a_dropped_connection_is_not_tried_again(
     receiver: Receiver, bedrock: BedrockProvider
 ) -> None:
-    receiver.drop()
+    receiver.drop_connection()
     error = error_of(bedrock)
     assert (error.type, error.code, error.cost) == ("NoAnswer", "ECONNRESET", None)
     assert len(receiver.requests) == 1
 
 
-@pytest.mark.parametrize("manner", ["hold", "drip_headers", "drip_body"])
+@pytest.mark.parametrize("behaviour", ["never_reply", "drip_headers", "drip_body"])
 def test_an_answer_that_is_not_there_in_time_is_not_waited_for(
-    receiver: Receiver, bedrock: BedrockProvider, manner: str
+    receiver: Receiver, bedrock: BedrockProvider, behaviour: str
 ) -> None:
-    getattr(receiver, manner)()
+    getattr(receiver, behaviour)()
     error = error_of(bedrock, a_provider_request(seconds=0.4))
     assert (error.type, error.code, error.cost) == ("NoAnswer", "ETIMEDOUT", None)
     assert len(receiver.requests) == 1
@@ -251,10 +251,10 @@ def test_the_policies_understand_a_refusal(
     assert categories_of(error_of(bedrock)) == {"agent": agent, "enrichment": enrichment}
 
 
-@pytest.mark.parametrize("manner", ["drop", "hold", "drip_body"])
+@pytest.mark.parametrize("behaviour", ["drop_connection", "never_reply", "drip_body"])
 def test_the_policies_understand_silence(
-    receiver: Receiver, bedrock: BedrockProvider, manner: str
+    receiver: Receiver, bedrock: BedrockProvider, behaviour: str
 ) -> None:
-    getattr(receiver, manner)()
+    getattr(receiver, behaviour)()
     error = error_of(bedrock, a_provider_request(seconds=0.4))
     assert categories_of(error) == {"agent": "transient", "enrichment": "network_timeout"}

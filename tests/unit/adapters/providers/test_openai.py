@@ -558,7 +558,7 @@ def test_the_key_is_not_told_by_a_page_or_a_reply(receiver: Receiver, openai: Ht
 def test_a_dropped_connection_may_have_cost_something(
     receiver: Receiver, openai: HttpProvider
 ) -> None:
-    receiver.drop()
+    receiver.drop_connection()
     error = error_of(openai)
     assert (error.type, error.code) == ("NoAnswer", "ECONNRESET")
     assert (error.status, error.cost, error.model) == (None, None, "gpt-5.4-mini")
@@ -624,17 +624,19 @@ def test_the_policies_understand_a_page(
     assert categories_of(error_of(openai)) == {"agent": "transient", "enrichment": enrichment}
 
 
-@pytest.mark.parametrize("manner", ["drop", "cut_short", "hold", "drip_headers", "drip_body"])
+@pytest.mark.parametrize(
+    "behaviour", ["drop_connection", "truncate_body", "never_reply", "drip_headers", "drip_body"]
+)
 def test_the_policies_understand_silence(
-    receiver: Receiver, openai: HttpProvider, manner: str
+    receiver: Receiver, openai: HttpProvider, behaviour: str
 ) -> None:
-    getattr(receiver, manner)()
+    getattr(receiver, behaviour)()
     error = error_of(openai, a_provider_request(seconds=0.2))
     assert categories_of(error) == {"agent": "transient", "enrichment": "network_timeout"}
 
 
 def test_the_policies_understand_what_is_no_http(receiver: Receiver, openai: HttpProvider) -> None:
-    receiver.say(b"SSH-2.0-harbour\r\n")
+    receiver.send_raw(b"SSH-2.0-harbour\r\n")
     assert categories_of(error_of(openai)) == {
         "agent": "transient",
         "enrichment": "network_timeout",

@@ -138,8 +138,8 @@ def test_the_module_that_the_template_names_is_found_as_lambda_finds_it() -> Non
 def test_another_function_performs_a_type_by_the_phases_it_has() -> None:
     handler = registry.remote("arn:lights", phases=frozenset({"mutate", "reconcile"}))
 
-    manner = capabilities_of(handler, a_task(type="lights"))
-    assert (manner.has_prepare, manner.has_emit, manner.indeterminate_policy) == (
+    capabilities = capabilities_of(handler, a_task(type="lights"))
+    assert (capabilities.has_prepare, capabilities.has_emit, capabilities.indeterminate_policy) == (
         False,
         False,
         IndeterminatePolicy.RECONCILE,

@@ -32,7 +32,7 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 from tests.support.builders.moments import DAY, MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action
-from tests.support.notice_cases import (
+from tests.support.notification_cases import (
     FAILED_OCCURRENCE,
     NEXT_OCCURRENCE,
     RETRY_FIELDS,

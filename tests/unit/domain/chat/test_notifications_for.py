@@ -20,7 +20,7 @@ from tests.support.builders.chat import a_message
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import a_run, run_of
 from tests.support.builders.tasks import ID, a_task, an_action
-from tests.support.notice_cases import (
+from tests.support.notification_cases import (
     FAILED_OCCURRENCE,
     NEXT_OCCURRENCE,
     RETRY_FIELDS,

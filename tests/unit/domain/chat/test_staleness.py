@@ -21,7 +21,7 @@ from duecourse.domain.tasks.wait import WaitReason
 from tests.support.builders.failures import a_diagnosis, a_failure_report, apply_decision
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.tasks import an_action, claim_task
-from tests.support.notice_cases import (
+from tests.support.notification_cases import (
     FAILED_OCCURRENCE,
     RETRY_FIELDS,
     await_verification,

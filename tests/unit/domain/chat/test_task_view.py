@@ -14,7 +14,7 @@ from tests.support.builders.failures import fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import ID, a_task, an_action
-from tests.support.chat_bench import ChatHarness
+from tests.support.chat_harness import ChatHarness
 
 SHORT = ID[:8]
 
@@ -24,15 +24,15 @@ def numbered(number: int, **fields: Any) -> Task:
 
 
 def test_a_listing_is_soonest_first_with_marks() -> None:
-    bench = ChatHarness(
+    harness = ChatHarness(
         numbered(1, due_at=NOW + 3 * DAY, description="a\nlong one " + "x" * 200),
         numbered(2, due_at=NOW + DAY, repeat="weekdays", description="stand-up"),
         numbered(3, due_at=NOW + 2 * DAY, repeat="daily", paused=True, description="pill"),
         numbered(4, due_at=NOW + HOUR, type="action", status=Status.BLOCKED),
         numbered(5, status=Status.DELIVERED),
         numbered(6, sender_id="bob"),
-    ).lives_in("Asia/Tokyo")
-    assert bench.say("/tasks").splitlines() == [
+    ).set_timezone("Asia/Tokyo")
+    assert harness.say("/tasks").splitlines() == [
         "00000004  Tuesday 17 Feb 2026, 22:00 (Asia/Tokyo), blocked: stretch",
         "00000002  Wednesday 18 Feb 2026, 21:00 (Asia/Tokyo), every weekday: stand-up",
         "00000003  Thursday 19 Feb 2026, 21:00 (Asia/Tokyo), every day, paused: pill",
@@ -64,16 +64,16 @@ def test_an_empty_listing_says_how_to_fill_it() -> None:
 
 
 def test_without_a_known_zone_a_task_is_told_in_its_own() -> None:
-    bench = ChatHarness(a_task(timezone="Asia/Tokyo"))
-    assert "21:00 (Asia/Tokyo)" in bench.say("/tasks")
-    assert "21:00 (Asia/Tokyo)" in bench.say(f"/task {SHORT}")
-    assert "13:00 (Europe/Berlin)" in bench.say("/tasks", locale="de")
+    harness = ChatHarness(a_task(timezone="Asia/Tokyo"))
+    assert "21:00 (Asia/Tokyo)" in harness.say("/tasks")
+    assert "21:00 (Asia/Tokyo)" in harness.say(f"/task {SHORT}")
+    assert "13:00 (Europe/Berlin)" in harness.say("/tasks", locale="de")
 
 
 def test_all_about_a_series_that_was_put_off() -> None:
     task = snooze(a_task(repeat="daily", delivered_at=NOW - DAY), until=NOW + HOUR)
-    bench = ChatHarness(task).lives_in("Europe/Berlin")
-    assert bench.say(f"/task {SHORT}").splitlines() == [
+    harness = ChatHarness(task).set_timezone("Europe/Berlin")
+    assert harness.say(f"/task {SHORT}").splitlines() == [
         f"Reminder {SHORT}: stretch",
         "Status: waiting",
         "When: Tuesday 17 Feb 2026, 14:00 (Europe/Berlin)",
@@ -105,5 +105,5 @@ def test_what_is_blocked_comes_at_no_time() -> None:
     ],
 )
 def test_what_can_be_answered_is_under_it(fields: dict[str, Any], labels: list[str]) -> None:
-    said = ChatHarness(an_action(**fields)).parse(f"/task {SHORT}")
+    said = ChatHarness(an_action(**fields)).dispatch(f"/task {SHORT}")
     assert [button.label for button in said.buttons] == labels

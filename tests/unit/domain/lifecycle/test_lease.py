@@ -39,7 +39,7 @@ def test_only_a_run_with_an_unknown_effect_gets_the_grace_period(
     capabilities = HandlerCapabilities(
         has_prepare=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON
     )
-    task = claim_task(a_task(), manner=capabilities)
+    task = claim_task(a_task(), capabilities=capabilities)
     task = advance(task, run_of(task).mark_in_flight()) if has_begun else task
     moment = NOW + expires_after
     assert not lease_expired(task, at=moment - MILLISECOND)

@@ -29,10 +29,10 @@ from tests.support.builders.failures import a_failure_report, a_subject, diagnos
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import LEASE, a_run, run_of
 from tests.support.builders.tasks import ID, a_task, an_action, claim_task
+from tests.support.failure_deps import failure_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.recording import failure_deps
 
 SECOND = timedelta(seconds=1)
 LATER = NOW + SECOND
@@ -330,7 +330,7 @@ def test_a_race_on_the_task_is_judged_on_what_is_there_now() -> None:
     def cancel_first() -> None:
         desk.store.tasks[desk.task.id] = cancel(desk.task, at=NOW)
 
-    desk.store.rivals.append(cancel_first)
+    desk.store.concurrent_writes.append(cancel_first)
     with pytest.raises(InvalidStateError, match="is cancelled"):
         desk.reclassify("transient")
     assert desk.task.status is Status.CANCELLED
@@ -342,7 +342,7 @@ def test_races_that_never_end_are_given_up() -> None:
     def touch() -> None:
         desk.store.tasks[desk.task.id] = replace(desk.task, version=desk.task.version + 1)
 
-    desk.store.rivals += [touch] * 3
+    desk.store.concurrent_writes += [touch] * 3
     with pytest.raises(StaleTaskError):
         desk.reclassify("transient")
 

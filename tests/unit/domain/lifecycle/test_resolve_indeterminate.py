@@ -42,15 +42,15 @@ TELLS = HandlerCapabilities(
 PREPARED = {"lamp": 7}
 
 
-def in_doubt(*, manner: HandlerCapabilities = ASKS, **fields: Any) -> Task:
+def in_doubt(*, capabilities: HandlerCapabilities = ASKS, **fields: Any) -> Task:
     """Its worker died over the effect, and a person is asked. A series has gone on meanwhile."""
     run = a_run(
         phase=Phase.MUTATING,
         status=RunStatus.CRASHED,
         mutation=Mutation(idempotency_key="run-1", status=MutationStatus.INDETERMINATE),
         prepare_result=PREPARED,
-        indeterminate_policy=manner.indeterminate_policy,
-        has_emit=manner.has_emit,
+        indeterminate_policy=capabilities.indeterminate_policy,
+        has_emit=capabilities.has_emit,
         ended_at=NOW,
         error="the worker vanished before it could finish",
         diagnosis=RunDiagnosis(action=Action.ASK_PERSON),
@@ -82,20 +82,22 @@ def test_what_happened_is_done() -> None:
 
 
 def test_what_happened_and_is_to_be_told_is_due_at_once() -> None:
-    task = resolve_indeterminate(in_doubt(manner=TELLS), Resolution.APPLIED, at=LATER)
+    task = resolve_indeterminate(in_doubt(capabilities=TELLS), Resolution.APPLIED, at=LATER)
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, LATER, 1)
 
 
 def test_the_run_that_tells_of_what_happened_does_not_repeat_it() -> None:
-    task = resolve_indeterminate(in_doubt(manner=TELLS), Resolution.APPLIED, at=LATER)
-    run = run_of(claim_task(task, "run-2", at=LATER, manner=TELLS))
+    task = resolve_indeterminate(in_doubt(capabilities=TELLS), Resolution.APPLIED, at=LATER)
+    run = run_of(claim_task(task, "run-2", at=LATER, capabilities=TELLS))
     assert (run.phase, run.mutation.status) == (Phase.EMITTING, MutationStatus.APPLIED)
     assert (run.retry_of, run.prepare_result) == ("run-1", PREPARED)
 
 
-@pytest.mark.parametrize("manner", [ASKS, TELLS])
-def test_a_series_whose_occurrence_happened_goes_on_as_planned(manner: HandlerCapabilities) -> None:
-    before = in_doubt(manner=manner, **A_SERIES)
+@pytest.mark.parametrize("capabilities", [ASKS, TELLS])
+def test_a_series_whose_occurrence_happened_goes_on_as_planned(
+    capabilities: HandlerCapabilities,
+) -> None:
+    before = in_doubt(capabilities=capabilities, **A_SERIES)
     task = resolve_indeterminate(before, Resolution.APPLIED, at=LATER)
     assert (task.status, task.due_at, task.nominal_at) == (
         *(Status.PENDING, before.due_at, before.nominal_at),
@@ -106,18 +108,20 @@ def test_a_series_whose_occurrence_happened_goes_on_as_planned(manner: HandlerCa
 # It did not
 
 
-@pytest.mark.parametrize("manner", [ASKS, TELLS])
+@pytest.mark.parametrize("capabilities", [ASKS, TELLS])
 def test_what_did_not_happen_is_done_now_and_its_failures_count(
-    manner: HandlerCapabilities,
+    capabilities: HandlerCapabilities,
 ) -> None:
-    task = resolve_indeterminate(in_doubt(manner=manner), Resolution.NOT_APPLIED, at=LATER)
+    task = resolve_indeterminate(
+        in_doubt(capabilities=capabilities), Resolution.NOT_APPLIED, at=LATER
+    )
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, LATER, 1)
     assert run_of(task).mutation.status is MutationStatus.FAILED
 
 
 def test_the_run_that_makes_up_for_it_begins_afresh_with_the_same_key() -> None:
     task = resolve_indeterminate(in_doubt(), Resolution.NOT_APPLIED, at=LATER)
-    run = run_of(claim_task(task, "run-2", at=LATER, manner=ASKS))
+    run = run_of(claim_task(task, "run-2", at=LATER, capabilities=ASKS))
     assert (run.phase, run.mutation) == (Phase.PREPARING, Mutation(idempotency_key="run-1"))
     assert (run.retry_of, run.attempt, run.prepare_result) == ("run-1", 2, None)
     assert run.reason is Reason.CRASHED_RECOVERY
@@ -126,15 +130,15 @@ def test_the_run_that_makes_up_for_it_begins_afresh_with_the_same_key() -> None:
 def test_a_series_makes_up_for_what_did_not_happen_and_keeps_its_next_occurrence() -> None:
     task = resolve_indeterminate(in_doubt(**A_SERIES), Resolution.NOT_APPLIED, at=LATER)
     assert (task.due_at, task.nominal_at) == (LATER, NOW + DAY)
-    assert run_of(claim_task(task, "run-2", at=LATER, manner=ASKS)).is_early
+    assert run_of(claim_task(task, "run-2", at=LATER, capabilities=ASKS)).is_early
 
 
 # Nobody wants to know
 
 
-@pytest.mark.parametrize("manner", [ASKS, TELLS])
-def test_what_is_skipped_is_over(manner: HandlerCapabilities) -> None:
-    task = resolve_indeterminate(in_doubt(manner=manner), Resolution.SKIP, at=LATER)
+@pytest.mark.parametrize("capabilities", [ASKS, TELLS])
+def test_what_is_skipped_is_over(capabilities: HandlerCapabilities) -> None:
+    task = resolve_indeterminate(in_doubt(capabilities=capabilities), Resolution.SKIP, at=LATER)
     assert (task.status, task.closed_at) == (Status.CANCELLED, LATER)
     assert (run_of(task).status, run_of(task).is_indeterminate) == (RunStatus.CANCELLED, True)
 
@@ -171,15 +175,15 @@ def test_an_answer_is_rounded_down_to_what_can_be_stored(resolution: Resolution)
     "resolution",
     [Resolution.SKIP, Resolution.APPLIED, Resolution.NOT_APPLIED],
 )
-@pytest.mark.parametrize("manner", [ASKS, TELLS])
-def test_an_answer_is_given_once(manner: HandlerCapabilities, resolution: Resolution) -> None:
-    task = resolve_indeterminate(in_doubt(manner=manner), resolution, at=LATER)
+@pytest.mark.parametrize("capabilities", [ASKS, TELLS])
+def test_an_answer_is_given_once(capabilities: HandlerCapabilities, resolution: Resolution) -> None:
+    task = resolve_indeterminate(in_doubt(capabilities=capabilities), resolution, at=LATER)
     with pytest.raises(InvalidStateError, match="nothing about it is in doubt"):
         resolve_indeterminate(task, Resolution.APPLIED, at=LATER)
 
 
 @pytest.mark.parametrize(
-    ("manner", "resolution", "told"),
+    ("capabilities", "resolution", "told"),
     [
         (ASKS, Resolution.APPLIED, ["task:resolved", "task:completed"]),
         (TELLS, Resolution.APPLIED, ["task:resolved"]),
@@ -188,9 +192,9 @@ def test_an_answer_is_given_once(manner: HandlerCapabilities, resolution: Resolu
     ],
 )
 def test_an_answer_is_told_with_what_follows(
-    manner: HandlerCapabilities, resolution: Resolution, told: list[str]
+    capabilities: HandlerCapabilities, resolution: Resolution, told: list[str]
 ) -> None:
-    before = in_doubt(manner=manner)
+    before = in_doubt(capabilities=capabilities)
     assert kinds(before, resolve_indeterminate(before, resolution, at=LATER)) == told
 
 
@@ -241,14 +245,14 @@ def test_a_series_that_is_about_to_find_out_by_itself_cannot_be_resolved() -> No
 
 
 @pytest.mark.parametrize("wish", [retry, unblock])
-@pytest.mark.parametrize("manner", [ASKS, TELLS])
+@pytest.mark.parametrize("capabilities", [ASKS, TELLS])
 def test_what_is_in_doubt_is_resolved_before_it_is_tried_again(
-    manner: HandlerCapabilities, wish: Callable[..., Task]
+    capabilities: HandlerCapabilities, wish: Callable[..., Task]
 ) -> None:
     with pytest.raises(
         InvalidStateError, match="resolve it first, as applied, not_applied or skip"
     ):
-        wish(in_doubt(manner=manner), at=LATER)
+        wish(in_doubt(capabilities=capabilities), at=LATER)
 
 
 @pytest.mark.parametrize("wish", [retry, unblock])
@@ -268,9 +272,9 @@ def test_what_is_in_doubt_can_be_called_off() -> None:
 def made_up_for(**fields: Any) -> Task:
     """A person said that the occurrence of NOW did not happen; its make-up run is claimed."""
     task = resolve_indeterminate(
-        in_doubt(manner=TELLS, **A_SERIES, **fields), Resolution.NOT_APPLIED, at=LATER
+        in_doubt(capabilities=TELLS, **A_SERIES, **fields), Resolution.NOT_APPLIED, at=LATER
     )
-    return claim_task(task, "run-2", at=LATER, manner=TELLS)
+    return claim_task(task, "run-2", at=LATER, capabilities=TELLS)
 
 
 def test_a_make_up_run_is_linked_to_the_occurrence_that_was_lost() -> None:
@@ -282,7 +286,7 @@ def test_a_make_up_run_is_linked_to_the_occurrence_that_was_lost() -> None:
 def test_the_next_occurrence_stays_and_has_a_run_of_its_own() -> None:
     task = run_transitions.commit(made_up_for(), None, at=LATER)
     assert (task.status, task.due_at, task.nominal_at) == (Status.PENDING, NOW + DAY, NOW + DAY)
-    run = run_of(claim_task(task, "run-3", at=NOW + DAY, manner=TELLS))
+    run = run_of(claim_task(task, "run-3", at=NOW + DAY, capabilities=TELLS))
     assert (run.retry_of, run.attempt, run.mutation.idempotency_key) == (None, 1, "run-3")
     assert run.nominal_at == NOW + DAY
 
@@ -292,7 +296,7 @@ def test_a_make_up_run_that_only_has_to_tell_others_does_not_repeat_its_effect()
     done = replace(running, run=run_of(running).mark_applied("lit"))
     waiting = fail_task(done, at=LATER)
     assert waiting.next_retry_at is not None
-    run = run_of(claim_task(waiting, "run-3", at=waiting.due_at, manner=TELLS))
+    run = run_of(claim_task(waiting, "run-3", at=waiting.due_at, capabilities=TELLS))
     assert (run.phase, run.retry_of, run.mutation.idempotency_key) == (
         Phase.EMITTING,
         "run-2",
@@ -303,20 +307,20 @@ def test_a_make_up_run_that_only_has_to_tell_others_does_not_repeat_its_effect()
 
 def test_a_make_up_run_that_failed_is_tried_again_with_its_key() -> None:
     waiting = fail_task(made_up_for(policy="omega"), at=LATER)
-    run = run_of(claim_task(waiting, "run-3", at=waiting.due_at, manner=TELLS))
+    run = run_of(claim_task(waiting, "run-3", at=waiting.due_at, capabilities=TELLS))
     assert (run.retry_of, run.attempt, run.mutation.idempotency_key) == ("run-2", 3, "run-1")
 
 
 def test_a_make_up_run_that_was_approved_does_not_repeat_its_effect() -> None:
     done = request_verification(made_up_for(verify=True), "lit", at=LATER, verify_until=LATER + DAY)
     task = approve(done, at=LATER)
-    run = run_of(claim_task(task, "run-3", at=LATER, manner=TELLS))
+    run = run_of(claim_task(task, "run-3", at=LATER, capabilities=TELLS))
     assert (run.phase, run.retry_of, run.is_applied) == (Phase.EMITTING, "run-2", True)
 
 
 def test_a_make_up_run_that_is_late_leaves_the_next_occurrence_all_the_same() -> None:
     waiting = fail_task(made_up_for(policy="omega"), at=NOW + DAY)
-    late = claim_task(waiting, "run-3", at=waiting.due_at, manner=TELLS)
+    late = claim_task(waiting, "run-3", at=waiting.due_at, capabilities=TELLS)
     after = run_transitions.commit(late, None, at=waiting.due_at)
     assert (after.due_at, after.nominal_at) == (NOW + DAY, NOW + DAY)
 
@@ -342,7 +346,7 @@ def test_a_series_that_is_paused_stays_so_after_an_answer(resolution: Resolution
 def test_what_happened_and_is_to_be_verified_goes_on_to_its_verdict() -> None:
     task = resolve_indeterminate(in_doubt(verify=True), Resolution.APPLIED, at=LATER)
     assert (task.status, task.due_at, task.delivered_at) == (Status.PENDING, LATER, None)
-    run = run_of(claim_task(task, "run-2", at=LATER, manner=ASKS))
+    run = run_of(claim_task(task, "run-2", at=LATER, capabilities=ASKS))
     assert (run.is_applied, run.is_verified) == (True, False)
 
 
@@ -350,6 +354,6 @@ def test_what_happened_and_is_to_be_verified_goes_on_to_its_verdict() -> None:
 def test_what_may_be_repeated_without_harm_is_tried_again_unresolved(
     wish: Callable[..., Task],
 ) -> None:
-    task = in_doubt(manner=HandlerCapabilities(has_prepare=True))
+    task = in_doubt(capabilities=HandlerCapabilities(has_prepare=True))
     assert (run_of(task).is_indeterminate, task.status) == (True, Status.BLOCKED)
     assert wish(task, at=LATER).status is Status.PENDING

@@ -133,20 +133,20 @@ def test_an_early_run_that_fails_for_good_leaves_its_occurrence_to_come() -> Non
 def approved_early(**fields: Any) -> Task:
     """Work that was done ahead of its occurrence, and found good: others are yet to be told."""
     task = an_action(repeat="daily", due_at=NOW + HOUR, verify=True, policy="omega", **fields)
-    done = claim_task(user_actions.run_now(task, at=NOW), manner=TELLS)
+    done = claim_task(user_actions.run_now(task, at=NOW), capabilities=TELLS)
     return approve(request_verification(done, "done", at=NOW, verify_until=NOW + DAY), at=NOW)
 
 
 def test_an_early_run_that_was_approved_is_the_one_that_is_told_of() -> None:
-    run = run_of(claim_task(approved_early(), "run-2", manner=TELLS))
+    run = run_of(claim_task(approved_early(), "run-2", capabilities=TELLS))
     assert (run.phase, run.retry_of, run.is_applied) == (Phase.EMITTING, "run-1", True)
 
 
 def test_an_approved_early_run_that_nobody_was_told_of_is_over_at_its_occurrence() -> None:
-    task = fail_task(claim_task(approved_early(max_retries=1), "run-2", manner=TELLS))
+    task = fail_task(claim_task(approved_early(max_retries=1), "run-2", capabilities=TELLS))
     assert (task.status, task.due_at) == (Status.PENDING, NOW + HOUR)
     assert retryable_run(task) is None
-    run = run_of(claim_task(task, "run-3", at=NOW + HOUR, manner=TELLS))
+    run = run_of(claim_task(task, "run-3", at=NOW + HOUR, capabilities=TELLS))
     assert (run.phase, run.mutation) == (Phase.PREPARING, Mutation(idempotency_key="run-3"))
 
 
@@ -218,7 +218,7 @@ def test_what_was_missed_by_a_run_that_took_long_says_so() -> None:
 def test_what_was_missed_until_a_verdict_says_so(emits: bool) -> None:
     """Also where a worker tells others of it after that."""
     done = claim_task(
-        an_action(repeat="* * * * *", verify=True), manner=HandlerCapabilities(has_emit=emits)
+        an_action(repeat="* * * * *", verify=True), capabilities=HandlerCapabilities(has_emit=emits)
     )
     waiting = request_verification(done, "done", at=NOW, verify_until=NOW + DAY)
     task = approve(waiting, at=NOW + 3 * MINUTE)

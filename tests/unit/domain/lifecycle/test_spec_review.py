@@ -38,7 +38,7 @@ from tests.support.builders.tasks import (
     an_action,
     claim_task,
 )
-from tests.support.notice_cases import commit_run, fail_run, start_run
+from tests.support.notification_cases import commit_run, fail_run, start_run
 
 ACTS = replace(
     STACK_CAPABILITIES, check_verifier=lambda payload: check_action(payload, {"a": _any, "b": _any})

@@ -41,11 +41,11 @@ from tests.support.builders.failures import a_subject
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 from tests.support.builders.runs import LEASE, run_of
 from tests.support.builders.tasks import ID, an_action, claim_task
+from tests.support.failure_deps import failure_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListFailures, ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.recording import failure_deps
-from tests.support.verification import ScriptedVerifier, verification_deps
+from tests.support.scripted_verifier import ScriptedVerifier, verification_deps
 
 ASKS = HandlerCapabilities(has_prepare=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON)
 TELLS = HandlerCapabilities(
@@ -57,9 +57,9 @@ WITH_VERIFIER: dict[str, Any] = {
 }
 
 
-def done(*, manner: HandlerCapabilities = ASKS, **fields: Any) -> Task:
+def done(*, capabilities: HandlerCapabilities = ASKS, **fields: Any) -> Task:
     """An action that was carried out just now, and is to be looked at within a day."""
-    task = claim_task(an_action(verify=True, **fields), manner=manner)
+    task = claim_task(an_action(verify=True, **fields), capabilities=capabilities)
     return request_verification(task, REPLY, at=NOW, verify_until=NOW + DAY)
 
 
@@ -96,7 +96,7 @@ class Bench:
     def meanwhile(self, change: Callable[[Task], Task]) -> None:
         """Somebody else writes just before our next write."""
         theirs = change(self.task)
-        self.store.rivals = [lambda: self.store.tasks.update({ID: theirs})]
+        self.store.concurrent_writes = [lambda: self.store.tasks.update({ID: theirs})]
 
 
 # What waits, and for whom
@@ -136,7 +136,7 @@ def test_a_verdict_is_awaited_until_its_time_is_up(at: datetime, overdue: bool) 
 
 
 def test_a_request_for_a_verdict_is_told_for_each_who_is_asked() -> None:
-    running = claim_task(an_action(verify=True, **WITH_VERIFIER), manner=ASKS)
+    running = claim_task(an_action(verify=True, **WITH_VERIFIER), capabilities=ASKS)
     waiting = request_verification(running, REPLY, at=NOW, verify_until=NOW + DAY)
     asked = begin_verifier_attempt(waiting, at=NOW, lease=LEASE)
     assert asked is not None
@@ -166,7 +166,7 @@ def test_approved_work_of_a_series_leads_to_its_next_occurrence() -> None:
 
 
 def test_approved_work_that_others_are_told_of_is_due_at_once() -> None:
-    task = approve(done(manner=TELLS), at=NOW + HOUR)
+    task = approve(done(capabilities=TELLS), at=NOW + HOUR)
     run = run_of(task)
     assert (task.status, task.due_at, task.wait_reason) == (Status.PENDING, NOW + HOUR, None)
     assert (run.is_verified, run.status, run.ended_at) == (
@@ -177,18 +177,18 @@ def test_approved_work_that_others_are_told_of_is_due_at_once() -> None:
 def test_an_approval_is_told_before_what_follows() -> None:
     before = done()
     assert kinds(before, approve(before, at=NOW)) == ["task:approved", "task:completed"]
-    before = done(manner=TELLS)
+    before = done(capabilities=TELLS)
     assert kinds(before, approve(before, at=NOW)) == ["task:approved"]
 
 
 def test_a_failure_to_tell_of_approved_work_is_told() -> None:
     """It was verified; that does not make its failures good news."""
-    bench = Bench(approve(done(manner=TELLS), at=NOW))
-    running = claim_task(bench.task, "run-2", manner=TELLS)
-    bench.store.tasks[ID] = running
-    bench.failures.append(reported_by_its_worker(running))
-    bench.record()
-    assert kinds(running, bench.task) == ["task:retry_scheduled", "task:recovery_action"]
+    harness = Bench(approve(done(capabilities=TELLS), at=NOW))
+    running = claim_task(harness.task, "run-2", capabilities=TELLS)
+    harness.store.tasks[ID] = running
+    harness.failures.append(reported_by_its_worker(running))
+    harness.record()
+    assert kinds(running, harness.task) == ["task:retry_scheduled", "task:recovery_action"]
 
 
 def reported_by_its_worker(task: Task) -> FailureReport:
@@ -211,22 +211,22 @@ def test_only_work_that_waits_for_a_verdict_gets_one(status: Status) -> None:
 
 
 def test_an_approval_is_written_down() -> None:
-    bench = Bench(done())
-    after = approve_task(bench.task, bench.book, at=NOW + HOUR)
-    assert (bench.task, bench.task.status) == (after, Status.COMPLETED)
-    assert bench.queue == []
+    harness = Bench(done())
+    after = approve_task(harness.task, harness.book, at=NOW + HOUR)
+    assert (harness.task, harness.task.status) == (after, Status.COMPLETED)
+    assert harness.queue == []
 
 
 def test_an_approval_sends_what_has_to_be_told_at_once() -> None:
-    bench = Bench(done(manner=TELLS))
-    approve_task(bench.task, bench.book, at=NOW + HOUR)
-    assert bench.queue == [Dispatch(NOW + HOUR, ID)]
+    harness = Bench(done(capabilities=TELLS))
+    approve_task(harness.task, harness.book, at=NOW + HOUR)
+    assert harness.queue == [Dispatch(NOW + HOUR, ID)]
 
 
 def test_an_approval_is_a_success_of_its_subject() -> None:
-    bench = Bench(done(subject="story-1"), subject=True)
-    approve_task(bench.task, bench.book, at=NOW)
-    subject = bench.store.subjects.get("story-1")
+    harness = Bench(done(subject="story-1"), subject=True)
+    approve_task(harness.task, harness.book, at=NOW)
+    subject = harness.store.subjects.get("story-1")
     assert (subject.status, subject.failure_count) == (SubjectStatus.SUCCESS, 0)
 
 
@@ -238,9 +238,9 @@ def test_work_that_is_done_says_nothing_about_its_subject_yet() -> None:
 
 
 def test_a_rejection_is_a_failure_of_its_policy() -> None:
-    bench = Bench(done())
-    bench.clock.at = NOW + HOUR
-    task = reject_task(bench.task, "the link is broken", bench.recorder, at=NOW + HOUR)
+    harness = Bench(done())
+    harness.clock.at = NOW + HOUR
+    task = reject_task(harness.task, "the link is broken", harness.recorder, at=NOW + HOUR)
     assert (task.status, task.retry_count, task.last_error_category) == (
         *(Status.PENDING, 1, "unknown"),
     )
@@ -249,25 +249,25 @@ def test_a_rejection_is_a_failure_of_its_policy() -> None:
 
 
 def test_why_it_was_rejected_comes_first_in_the_guidance() -> None:
-    bench = Bench(done(guidance=("an older note",)))
-    task = reject_task(bench.task, "the link is broken", bench.recorder, at=NOW)
+    harness = Bench(done(guidance=("an older note",)))
+    task = reject_task(harness.task, "the link is broken", harness.recorder, at=NOW)
     older, reason, advice = task.guidance
     assert (older, reason) == ("an older note", "rejected: the link is broken")
     assert advice.startswith("Read the whole error message")
 
 
 def test_why_it_was_rejected_is_kept_by_a_policy_without_guidance() -> None:
-    bench = Bench(done(policy="omega", max_retries=3))
-    task = reject_task(bench.task, "the link is broken", bench.recorder, at=NOW)
+    harness = Bench(done(policy="omega", max_retries=3))
+    task = reject_task(harness.task, "the link is broken", harness.recorder, at=NOW)
     assert task.guidance == ("rejected: the link is broken",)
 
 
-@pytest.mark.parametrize("manner", [ASKS, TELLS])
-def test_rejected_work_is_done_afresh(manner: HandlerCapabilities) -> None:
-    bench = Bench(done(manner=manner))
-    task = reject_task(bench.task, "no", bench.recorder, at=NOW)
+@pytest.mark.parametrize("capabilities", [ASKS, TELLS])
+def test_rejected_work_is_done_afresh(capabilities: HandlerCapabilities) -> None:
+    harness = Bench(done(capabilities=capabilities))
+    task = reject_task(harness.task, "no", harness.recorder, at=NOW)
     assert run_of(task).mutation.status is MutationStatus.FAILED
-    run = run_of(claim_task(task, "run-2", at=task.due_at, manner=manner))
+    run = run_of(claim_task(task, "run-2", at=task.due_at, capabilities=capabilities))
     assert (run.phase, run.mutation.status, run.mutation.result) == (Phase.PREPARING, None, None)
     assert (run.retry_of, run.mutation.idempotency_key, run.is_verified) == (
         "run-1",
@@ -278,21 +278,21 @@ def test_rejected_work_is_done_afresh(manner: HandlerCapabilities) -> None:
 
 @pytest.mark.parametrize("reason", ["it timed out after 30s", "budget exceeded", "HTTP 503"])
 def test_the_words_of_a_person_ask_nobody_whether_it_happened(reason: str) -> None:
-    bench = Bench(done())
-    task = reject_task(bench.task, reason, bench.recorder, at=NOW)
+    harness = Bench(done())
+    task = reject_task(harness.task, reason, harness.recorder, at=NOW)
     assert (task.status, task.recovery_action) == (Status.PENDING, "retry_with_guidance")
 
 
 def test_work_that_is_rejected_too_often_is_given_up_by_its_policy() -> None:
-    bench = Bench(done(policy="omega", max_retries=1))
-    task = reject_task(bench.task, "no", bench.recorder, at=NOW)
+    harness = Bench(done(policy="omega", max_retries=1))
+    task = reject_task(harness.task, "no", harness.recorder, at=NOW)
     assert (task.status, run_of(task).status) == (Status.FAILED, RunStatus.FAILED_PERMANENT)
 
 
 def test_a_rejection_is_told_as_the_failure_it_is() -> None:
-    bench = Bench(done())
-    before = bench.task
-    task = reject_task(before, "no", bench.recorder, at=NOW)
+    harness = Bench(done())
+    before = harness.task
+    task = reject_task(before, "no", harness.recorder, at=NOW)
     assert kinds(before, task) == ["task:retry_scheduled", "task:recovery_action"]
 
 
@@ -300,55 +300,57 @@ def test_a_rejection_is_told_as_the_failure_it_is() -> None:
 
 
 def test_a_verifier_that_says_yes_completes_the_work() -> None:
-    bench = Bench(done(**WITH_VERIFIER), Succeeded())
-    assert bench.verify() is Verdict.APPROVED
-    assert (bench.task.status, len(bench.judge.asked)) == (Status.COMPLETED, 1)
+    harness = Bench(done(**WITH_VERIFIER), Succeeded())
+    assert harness.verify() is Verdict.APPROVED
+    assert (harness.task.status, len(harness.judge.tasks)) == (Status.COMPLETED, 1)
 
 
 def test_a_verifier_that_says_no_reports_its_reason() -> None:
-    bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
-    assert bench.verify() is Verdict.REJECTED
-    [report] = bench.failures
+    harness = Bench(done(**WITH_VERIFIER), Failed("no tests"))
+    assert harness.verify() is Verdict.REJECTED
+    [report] = harness.failures
     assert (report.origin, report.failure.message) == (Origin.REJECTED, "rejected: no tests")
-    assert bench.task.status is Status.PENDING_VERIFICATION, "until that is recorded"
-    bench.record()
-    assert (bench.task.status, bench.task.guidance[0]) == (*(Status.PENDING, "rejected: no tests"),)
+    assert harness.task.status is Status.PENDING_VERIFICATION, "until that is recorded"
+    harness.record()
+    assert (harness.task.status, harness.task.guidance[0]) == (
+        *(Status.PENDING, "rejected: no tests"),
+    )
 
 
 def test_while_the_verifier_is_asked_others_leave_it_alone() -> None:
-    bench = Bench(done(**WITH_VERIFIER), NoOutcome())
-    bench.verify()
-    [asked] = bench.judge.asked
+    harness = Bench(done(**WITH_VERIFIER), NoOutcome())
+    harness.verify()
+    [asked] = harness.judge.tasks
     assert (asked.due_at, run_of(asked).verifier_attempts) == (NOW + LEASE, 1)
-    assert bench.task == asked
+    assert harness.task == asked
 
 
 @pytest.mark.parametrize("found", [NoOutcome(), OSError("no route"), KeyError("bug")])
 def test_a_verifier_that_decides_nothing_is_asked_three_times_and_then_a_person(
     found: Outcome | Exception,
 ) -> None:
-    bench = Bench(done(**WITH_VERIFIER), found)
+    harness = Bench(done(**WITH_VERIFIER), found)
     verdicts = []
     for _ in range(MAX_VERIFIER_ATTEMPTS + 1):
-        bench.clock.at = bench.task.due_at
-        verdicts.append(bench.verify())
+        harness.clock.at = harness.task.due_at
+        verdicts.append(harness.verify())
     assert verdicts == [Verdict.OPEN] * (MAX_VERIFIER_ATTEMPTS + 1)
-    assert [run_of(task).verifier_attempts for task in bench.judge.asked] == [1, 2, 3]
-    assert (bench.task.wait_reason, bench.task.due_at) == (WaitReason.VERIFICATION, NOW + DAY)
-    assert bench.failures == []
+    assert [run_of(task).verifier_attempts for task in harness.judge.tasks] == [1, 2, 3]
+    assert (harness.task.wait_reason, harness.task.due_at) == (WaitReason.VERIFICATION, NOW + DAY)
+    assert harness.failures == []
 
 
 def test_a_verifier_that_decided_nothing_is_asked_again_when_its_lease_is_over() -> None:
-    bench = Bench(done(**WITH_VERIFIER), NoOutcome())
-    bench.verify()
-    assert bench.queue == [Dispatch(NOW + LEASE, ID)]
+    harness = Bench(done(**WITH_VERIFIER), NoOutcome())
+    harness.verify()
+    assert harness.queue == [Dispatch(NOW + LEASE, ID)]
 
 
 def test_a_verifier_is_asked_anew_about_new_work() -> None:
-    bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
-    bench.verify()
-    bench.record()
-    again = claim_task(bench.task, "run-2", at=bench.task.due_at, manner=ASKS)
+    harness = Bench(done(**WITH_VERIFIER), Failed("no tests"))
+    harness.verify()
+    harness.record()
+    again = claim_task(harness.task, "run-2", at=harness.task.due_at, capabilities=ASKS)
     task = request_verification(again, REPLY, at=again.due_at, verify_until=again.due_at + DAY)
     assert (run_of(task).verifier_attempts, task.wait_reason) == (0, WaitReason.VERIFIER)
 
@@ -357,38 +359,38 @@ def test_a_verifier_is_asked_anew_about_new_work() -> None:
 
 
 def test_where_nobody_said_anything_in_time_it_fails_for_good() -> None:
-    bench = Bench(done())
-    bench.clock.at = NOW + DAY
-    assert bench.verify() is Verdict.EXPIRED
-    before = bench.task
-    bench.record()
-    assert (bench.task.status, bench.task.last_error) == (
+    harness = Bench(done())
+    harness.clock.at = NOW + DAY
+    assert harness.verify() is Verdict.EXPIRED
+    before = harness.task
+    harness.record()
+    assert (harness.task.status, harness.task.last_error) == (
         *(Status.FAILED, "nobody said in time whether it was done well"),
     )
-    assert kinds(before, bench.task) == ["task:failed"]
+    assert kinds(before, harness.task) == ["task:failed"]
 
 
 def test_a_verifier_is_not_asked_when_the_time_is_up() -> None:
-    bench = Bench(done(**WITH_VERIFIER), Succeeded())
-    bench.clock.at = NOW + DAY
-    assert (bench.verify(), bench.judge.asked) == (Verdict.EXPIRED, [])
+    harness = Bench(done(**WITH_VERIFIER), Succeeded())
+    harness.clock.at = NOW + DAY
+    assert (harness.verify(), harness.judge.tasks) == (Verdict.EXPIRED, [])
 
 
 def test_what_was_not_looked_at_in_time_keeps_its_effect() -> None:
-    bench = Bench(done())
-    bench.clock.at = NOW + DAY
-    bench.verify()
-    bench.record()
-    run = run_of(bench.task)
+    harness = Bench(done())
+    harness.clock.at = NOW + DAY
+    harness.verify()
+    harness.record()
+    run = run_of(harness.task)
     assert (run.mutation.status, run.mutation.result) == (MutationStatus.APPLIED, REPLY)
 
 
 def test_a_person_who_retries_it_is_asked_again_and_it_is_not_done_again() -> None:
-    bench = Bench(done())
-    bench.clock.at = NOW + DAY
-    bench.verify()
-    bench.record()
-    task = claim_task(retry(bench.task, at=NOW + DAY), "run-2", at=NOW + DAY, manner=ASKS)
+    harness = Bench(done())
+    harness.clock.at = NOW + DAY
+    harness.verify()
+    harness.record()
+    task = claim_task(retry(harness.task, at=NOW + DAY), "run-2", at=NOW + DAY, capabilities=ASKS)
     run = run_of(task)
     assert (run.phase, run.mutation.status, run.is_verified) == (
         *(Phase.EMITTING, MutationStatus.APPLIED, False),
@@ -396,88 +398,88 @@ def test_a_person_who_retries_it_is_asked_again_and_it_is_not_done_again() -> No
 
 
 def test_a_series_goes_on_when_nobody_looked_at_one_of_its_occurrences() -> None:
-    bench = Bench(done(repeat="weekly"))
-    bench.clock.at = NOW + DAY
-    bench.verify()
-    bench.record()
-    assert (bench.task.status, bench.task.due_at) == (Status.PENDING, NOW + 7 * DAY)
-    assert bench.task.failed_occurrences == 1
+    harness = Bench(done(repeat="weekly"))
+    harness.clock.at = NOW + DAY
+    harness.verify()
+    harness.record()
+    assert (harness.task.status, harness.task.due_at) == (Status.PENDING, NOW + 7 * DAY)
+    assert harness.task.failed_occurrences == 1
 
 
 def test_silence_says_nothing_about_the_subject() -> None:
-    bench = Bench(done(subject="story-1"), subject=True)
-    bench.clock.at = NOW + DAY
-    before = bench.store.subjects.get("story-1")
-    bench.verify()
-    bench.record()
-    assert bench.store.subjects.get("story-1") == before
+    harness = Bench(done(subject="story-1"), subject=True)
+    harness.clock.at = NOW + DAY
+    before = harness.store.subjects.get("story-1")
+    harness.verify()
+    harness.record()
+    assert harness.store.subjects.get("story-1") == before
 
 
 # Races
 
 
 def test_a_late_approval_counts_until_the_silence_is_recorded() -> None:
-    bench = Bench(done())
-    bench.clock.at = NOW + DAY
-    bench.verify()
-    approve_task(bench.task, bench.book, at=NOW + DAY)
-    assert bench.record() is None
-    assert bench.task.status is Status.COMPLETED
+    harness = Bench(done())
+    harness.clock.at = NOW + DAY
+    harness.verify()
+    approve_task(harness.task, harness.book, at=NOW + DAY)
+    assert harness.record() is None
+    assert harness.task.status is Status.COMPLETED
 
 
 def test_an_approval_that_comes_after_the_silence_is_recorded_is_refused() -> None:
-    bench = Bench(done())
-    bench.clock.at = NOW + DAY
-    bench.verify()
-    bench.record()
+    harness = Bench(done())
+    harness.clock.at = NOW + DAY
+    harness.verify()
+    harness.record()
     with pytest.raises(InvalidStateError):
-        approve_task(bench.task, bench.book, at=NOW + DAY)
+        approve_task(harness.task, harness.book, at=NOW + DAY)
 
 
 def test_two_messages_have_the_verifier_asked_once() -> None:
-    bench = Bench(done(**WITH_VERIFIER), Succeeded())
-    before = bench.task
-    bench.verify(before)
-    assert bench.verify(before) is Verdict.CONFLICT
-    assert len(bench.judge.asked) == 1
+    harness = Bench(done(**WITH_VERIFIER), Succeeded())
+    before = harness.task
+    harness.verify(before)
+    assert harness.verify(before) is Verdict.CONFLICT
+    assert len(harness.judge.tasks) == 1
 
 
 def test_a_person_who_was_faster_than_the_question_has_the_say() -> None:
-    bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
-    bench.meanwhile(lambda task: approve(task, at=NOW))
-    assert bench.verify() is Verdict.CONFLICT
-    assert (bench.judge.asked, bench.failures) == ([], [])
+    harness = Bench(done(**WITH_VERIFIER), Failed("no tests"))
+    harness.meanwhile(lambda task: approve(task, at=NOW))
+    assert harness.verify() is Verdict.CONFLICT
+    assert (harness.judge.tasks, harness.failures) == ([], [])
 
 
 def test_a_person_who_was_faster_than_the_verifiers_no_has_the_say() -> None:
-    bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
-    bench.verify()
-    approve_task(bench.task, bench.book, at=NOW)
-    assert bench.record() is None
-    assert bench.task.status is Status.COMPLETED
+    harness = Bench(done(**WITH_VERIFIER), Failed("no tests"))
+    harness.verify()
+    approve_task(harness.task, harness.book, at=NOW)
+    assert harness.record() is None
+    assert harness.task.status is Status.COMPLETED
 
 
 def test_an_approval_that_lost_a_race_says_so_and_writes_nothing() -> None:
-    bench = Bench(done())
-    bench.meanwhile(lambda task: cancel(task, at=NOW))
+    harness = Bench(done())
+    harness.meanwhile(lambda task: cancel(task, at=NOW))
     with pytest.raises(StaleTaskError):
-        approve_task(bench.task, bench.book, at=NOW)
-    assert bench.task.status is Status.CANCELLED
+        approve_task(harness.task, harness.book, at=NOW)
+    assert harness.task.status is Status.CANCELLED
 
 
 def test_a_rejection_that_lost_a_race_says_so_and_counts_nothing() -> None:
-    bench = Bench(done())
-    bench.meanwhile(lambda task: approve(task, at=NOW))
+    harness = Bench(done())
+    harness.meanwhile(lambda task: approve(task, at=NOW))
     with pytest.raises(StaleTaskError):
-        reject_task(bench.task, "no", bench.recorder, at=NOW)
-    assert (bench.task.status, bench.task.retry_count) == (Status.COMPLETED, 0)
+        reject_task(harness.task, "no", harness.recorder, at=NOW)
+    assert (harness.task.status, harness.task.retry_count) == (Status.COMPLETED, 0)
 
 
 def test_a_rejection_outlives_a_harmless_change_at_the_same_moment() -> None:
     """The verifier was asked meanwhile: the same work still waits."""
-    bench = Bench(done(**WITH_VERIFIER))
-    bench.meanwhile(lambda task: hand_over_to_person(task))
-    task = reject_task(bench.task, "no", bench.recorder, at=NOW)
+    harness = Bench(done(**WITH_VERIFIER))
+    harness.meanwhile(lambda task: hand_over_to_person(task))
+    task = reject_task(harness.task, "no", harness.recorder, at=NOW)
     assert (task.status, task.retry_count) == (Status.PENDING, 1)
 
 

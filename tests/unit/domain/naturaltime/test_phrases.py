@@ -52,8 +52,8 @@ def when(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> Resolved
 
 @pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.text)
 def test_a_phrase_means_its_instant_in_every_zone(phrase: Phrase) -> None:
-    for zone, meant in phrase.meant:
-        found = phrase.read(zone)
+    for zone, meant in phrase.expected:
+        found = phrase.parse(zone)
         assert format_result(found, zone, phrase.now) == meant, (zone.key, found)
         if isinstance(found, ResolvedTime):
             assert (found.remaining_text, found.repeat) == (phrase.rest, phrase.repeat)
@@ -63,8 +63,8 @@ def test_of_the_phrases_written_down_first_no_more_than_five_are_asked_back_in_v
     right, silently_wrong = 0, []
     for phrase in FIRST:
         found = [
-            (format_result(phrase.read(zone), zone, phrase.now), meant)
-            for zone, meant in phrase.meant
+            (format_result(phrase.parse(zone), zone, phrase.now), meant)
+            for zone, meant in phrase.expected
         ]
         right += all(got == meant for got, meant in found)
         silently_wrong += [
@@ -82,8 +82,8 @@ def test_of_the_phrases_written_down_first_no_more_than_five_are_asked_back_in_v
     "phrase", [phrase for phrase in ALL if phrase.repeat], ids=lambda phrase: phrase.text
 )
 def test_a_series_made_of_a_phrase_begins_where_it_says(phrase: Phrase) -> None:
-    for zone, meant in phrase.meant:
-        found = phrase.read(zone)
+    for zone, meant in phrase.expected:
+        found = phrase.parse(zone)
         assert isinstance(found, ResolvedTime)
         assert found.wall_time is not None
         raw = {"due_at": found.wall_time.isoformat(), "timezone": zone.key, "repeat": found.repeat}

@@ -13,7 +13,7 @@ from duecourse.domain.chat.notification import Notification
 from duecourse.usecases.alerts.send import AlertDeps, send_alerts
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
-from tests.support.fakes.progress import MemoryAlertCooldowns
+from tests.support.fakes.dispatch import MemoryAlertCooldowns
 from tests.support.fakes.queues import ListNotifications
 
 OPERATOR_CHATS = [ChatAddress("slack", "C1"), ChatAddress("telegram", "42")]
@@ -102,7 +102,7 @@ def test_where_nobody_is_to_be_told_nothing_is_noted(
 ) -> None:
     """So whoever is named later is told of what still lasts."""
     assert tell(AlertDeps([], cooldowns=memory, notification_queue=notices), ALERT) == []
-    assert (memory.told, list(notices)) == ({}, [])
+    assert (memory.cooldowns, list(notices)) == ({}, [])
 
 
 @pytest.mark.parametrize("is_sent_first", [True, False])
@@ -113,7 +113,7 @@ def test_of_two_who_look_at_once_one_tells(
     if is_sent_first:
         notices.rival = lambda: tell(herald, ALERT)
     else:
-        memory.rival = lambda: tell(herald, ALERT)
+        memory.concurrent_write = lambda: tell(herald, ALERT)
     tell(herald, ALERT)
     assert len(notices) == len(OPERATOR_CHATS)
 
@@ -133,7 +133,7 @@ def test_whoever_dies_before_it_is_sent_is_made_up_for(
 def test_whoever_dies_before_it_is_noted_has_it_told_twice_with_the_same_keys(
     herald: AlertDeps, memory: MemoryAlertCooldowns, notices: Outgoing
 ) -> None:
-    memory.breaks_at = 2
+    memory.failing_write = 2
     with pytest.raises(ExceptionGroup):
         tell(herald, ALERT)
     for minutes in (5, 10, 15):
@@ -146,7 +146,7 @@ def test_whoever_dies_before_it_is_noted_has_it_told_twice_with_the_same_keys(
 def test_what_cannot_be_told_does_not_silence_the_rest(
     herald: AlertDeps, memory: MemoryAlertCooldowns
 ) -> None:
-    memory.breaks_at = 1
+    memory.failing_write = 1
     with pytest.raises(ExceptionGroup, match="some alerts could not be sent"):
         tell(herald, ALERT, OTHER)
-    assert memory.told["dead_letters"].is_sent
+    assert memory.cooldowns["dead_letters"].is_sent

@@ -8,22 +8,22 @@ import pytest
 from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.moments import HOUR, MINUTE, NOW, parse_instant
-from tests.support.chat_bench import ChatHarness
+from tests.support.chat_harness import ChatHarness
 
 BERLIN = "Europe/Berlin"
 
 
-def told(bench: ChatHarness, text: str, **fields: str) -> list[str]:
-    return bench.say(text, **fields).splitlines()
+def told(harness: ChatHarness, text: str, **fields: str) -> list[str]:
+    return harness.say(text, **fields).splitlines()
 
 
 # What was understood
 
 
 def test_the_reply_says_what_was_stored_in_the_senders_zone() -> None:
-    bench = ChatHarness().lives_in(BERLIN)
-    reply = bench.say("/remind on friday 8:30 stand-up", at=parse_instant("2026-11-18T10:00:00Z"))
-    task = bench.task
+    harness = ChatHarness().set_timezone(BERLIN)
+    reply = harness.say("/remind on friday 8:30 stand-up", at=parse_instant("2026-11-18T10:00:00Z"))
+    task = harness.task
     assert reply == (
         f"Reminder {task.short_id} set for Friday 20 Nov 2026, 08:30 (Europe/Berlin): stand-up"
     )
@@ -33,11 +33,11 @@ def test_the_reply_says_what_was_stored_in_the_senders_zone() -> None:
 
 
 def test_a_series_says_how_it_repeats() -> None:
-    bench = ChatHarness().lives_in(BERLIN)
-    first, second = told(bench, "/remind every weekday 8:30 stand-up")
+    harness = ChatHarness().set_timezone(BERLIN)
+    first, second = told(harness, "/remind every weekday 8:30 stand-up")
     assert first.endswith("set for Wednesday 18 Feb 2026, 08:30 (Europe/Berlin): stand-up")
     assert second == "It repeats every weekday."
-    assert bench.task.repeat is not None
+    assert harness.task.repeat is not None
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_a_series_says_how_it_repeats() -> None:
     ],
 )
 def test_people_say_it_their_own_way(text: str, description: str, clock: str) -> None:
-    bench = ChatHarness()
-    assert f"2026, {clock} (UTC): {description}" in bench.say(text)
-    assert bench.task.description == description
+    harness = ChatHarness()
+    assert f"2026, {clock} (UTC): {description}" in harness.say(text)
+    assert harness.task.description == description
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_people_say_it_their_own_way(text: str, description: str, clock: str) ->
     ],
 )
 def test_what_is_not_clear_is_asked_back_and_nothing_is_kept(text: str, reply: str) -> None:
-    bench = ChatHarness()
-    assert reply in bench.say(text)
-    assert bench.tasks == []
+    harness = ChatHarness()
+    assert reply in harness.say(text)
+    assert harness.tasks == []
 
 
 # Where the sender is
@@ -83,13 +83,13 @@ def test_what_is_not_clear_is_asked_back_and_nothing_is_kept(text: str, reply: s
 
 @pytest.mark.parametrize("text", ["/remind at 15:00 tea", "/remind every day at 15:00 tea"])
 def test_a_zone_that_was_guessed_is_said_to_be_until_it_is_set(text: str) -> None:
-    bench = ChatHarness()
-    reply = bench.say(text, locale="de")
+    harness = ChatHarness()
+    reply = harness.say(text, locale="de")
     assert "15:00 (Europe/Berlin): tea" in reply
     assert "I guessed Europe/Berlin from your language: /timezone <place> corrects it." in reply
-    bench.say("/timezone tokyo", locale="de")
-    assert "guessed" not in bench.say(text, locale="de")
-    assert bench.tasks[-1].timezone == "Asia/Tokyo"
+    harness.say("/timezone tokyo", locale="de")
+    assert "guessed" not in harness.say(text, locale="de")
+    assert harness.tasks[-1].timezone == "Asia/Tokyo"
 
 
 def test_without_any_sign_it_is_utc_and_said_to_be() -> None:
@@ -102,8 +102,8 @@ def test_a_mere_delay_is_the_same_everywhere() -> None:
 
 
 def test_a_zone_that_is_no_more_is_as_if_none_was_told() -> None:
-    bench = ChatHarness().lives_in("Europe/Atlantis")
-    assert "(UTC)" in bench.say("/remind at 15:00 tea")
+    harness = ChatHarness().set_timezone("Europe/Atlantis")
+    assert "(UTC)" in harness.say("/remind at 15:00 tea")
 
 
 # Times and queues
@@ -119,56 +119,56 @@ def test_a_zone_that_is_no_more_is_as_if_none_was_told() -> None:
     ],
 )
 def test_times_count_from_when_it_was_said(text: str, now: datetime, due: datetime) -> None:
-    bench = ChatHarness()
-    assert "12:10 (UTC): tea" in bench.say(text, now=now)
-    assert bench.task.due_at == due
+    harness = ChatHarness()
+    assert "12:10 (UTC): tea" in harness.say(text, now=now)
+    assert harness.task.due_at == due
 
 
 def test_what_is_overdue_by_a_slow_queue_is_sent_at_once() -> None:
-    bench = ChatHarness()
-    bench.say("/remind in 10 minutes tea", now=NOW + 12 * MINUTE)
-    assert [one.task_id for one in bench.queue] == [bench.task.id]
+    harness = ChatHarness()
+    harness.say("/remind in 10 minutes tea", now=NOW + 12 * MINUTE)
+    assert [one.task_id for one in harness.queue] == [harness.task.id]
 
 
 @pytest.mark.parametrize("text", ["/remind in 10 minutes tea", "/do in 10 minutes tea"])
 def test_what_is_long_overdue_is_asked_for_again(text: str) -> None:
-    bench = ChatHarness()
-    reply = bench.say(text, now=NOW + 15 * MINUTE + MINUTE / 60)
+    harness = ChatHarness()
+    reply = harness.say(text, now=NOW + 15 * MINUTE + MINUTE / 60)
     assert reply.startswith("Your message took too long to get here")
-    assert bench.tasks == []
+    assert harness.tasks == []
 
 
 def test_what_was_made_before_is_told_however_late_it_comes_again() -> None:
-    bench = ChatHarness()
+    harness = ChatHarness()
     replies = [
-        bench.say("/remind in 10 minutes tea", key="same", now=NOW + late)
+        harness.say("/remind in 10 minutes tea", key="same", now=NOW + late)
         for late in (MINUTE, 2 * MINUTE, HOUR)
     ]
-    assert len(set(replies)) == len(bench.tasks) == 1
+    assert len(set(replies)) == len(harness.tasks) == 1
     assert replies[0].startswith("Reminder ")
 
 
 def test_a_message_read_otherwise_the_second_time_is_told_what_was_made() -> None:
-    bench = ChatHarness()
-    first = bench.say("/remind at 15:00 tea", key="same")
-    bench.lives_in("Asia/Tokyo")
-    again = bench.say("/remind at 23:00 tea", key="same")
+    harness = ChatHarness()
+    first = harness.say("/remind at 15:00 tea", key="same")
+    harness.set_timezone("Asia/Tokyo")
+    again = harness.say("/remind at 23:00 tea", key="same")
     name = first.split()[1]
     assert again == (
         f"Reminder {name} set for Wednesday 18 Feb 2026, 00:00 (Asia/Tokyo): tea"  # 15:00 in UTC
     )
-    assert len(bench.tasks) == 1
+    assert len(harness.tasks) == 1
 
 
 # Once is enough
 
 
 def test_a_near_duplicate_is_made_and_pointed_out() -> None:
-    bench = ChatHarness().lives_in(BERLIN)
-    bench.say("/remind at 18:00 pay the rent")
-    [before] = bench.tasks
-    _, hint = told(bench, "/remind at 18:03 Pay the rent!")
-    assert len(bench.tasks) == 2
+    harness = ChatHarness().set_timezone(BERLIN)
+    harness.say("/remind at 18:00 pay the rent")
+    [before] = harness.tasks
+    _, hint = told(harness, "/remind at 18:03 Pay the rent!")
+    assert len(harness.tasks) == 2
     assert hint == (
         f"You have one like it: {before.short_id}, Tuesday 17 Feb 2026, 18:00 (Europe/Berlin): "
         f"pay the rent. /cancel {before.short_id} if one is enough."
@@ -176,17 +176,17 @@ def test_a_near_duplicate_is_made_and_pointed_out() -> None:
 
 
 def test_anothers_task_is_no_duplicate() -> None:
-    bench = ChatHarness()
-    bench.say("/remind at 18:00 pay the rent", sender_id="bob")
-    assert "like it" not in bench.say("/remind at 18:00 pay the rent")
+    harness = ChatHarness()
+    harness.say("/remind at 18:00 pay the rent", sender_id="bob")
+    assert "like it" not in harness.say("/remind at 18:00 pay the rent")
 
 
 # Actions
 
 
 def act(text: str, *providers: str) -> tuple[str, Task]:
-    bench = ChatHarness(providers=providers)
-    return bench.say(text), bench.task
+    harness = ChatHarness(providers=providers)
+    return harness.say(text), harness.task
 
 
 def test_an_action_without_a_time_starts_now_by_the_first_provider() -> None:
@@ -204,31 +204,31 @@ def test_an_action_has_its_time() -> None:
 
 @pytest.mark.parametrize("text", ["/do call Bob tomorrow at 9", "/do sum up the day on friday"])
 def test_a_time_at_the_end_of_an_action_is_asked_about(text: str) -> None:
-    bench = ChatHarness()
-    assert bench.say(text).startswith("Is the time at the end when it is to be done?")
-    assert not bench.store.tasks
+    harness = ChatHarness()
+    assert harness.say(text).startswith("Is the time at the end when it is to be done?")
+    assert not harness.store.tasks
 
 
 def test_what_is_only_about_a_time_is_done_now() -> None:
-    bench = ChatHarness()
-    assert "starts now" in bench.say("/do buy a ticket for friday")
-    assert "starts now" in bench.say("/do write the report of last week")
+    harness = ChatHarness()
+    assert "starts now" in harness.say("/do buy a ticket for friday")
+    assert "starts now" in harness.say("/do write the report of last week")
 
 
 def test_an_action_that_is_to_start_now_does_so_after_a_slow_queue_too() -> None:
-    bench = ChatHarness()
-    assert "starts now" in bench.say("/do sum up the day", now=NOW + 5 * MINUTE)
-    assert [one.task_id for one in bench.queue] == [bench.task.id]
+    harness = ChatHarness()
+    assert "starts now" in harness.say("/do sum up the day", now=NOW + 5 * MINUTE)
+    assert [one.task_id for one in harness.queue] == [harness.task.id]
 
 
 @pytest.mark.parametrize("text", ["/do sum up the day", "/do now sum up the day"])
 def test_an_action_asked_for_long_ago_is_not_done_without_asking(text: str) -> None:
-    bench = ChatHarness()
-    assert bench.say(text, now=NOW + 6 * MINUTE).startswith("Your message took too long")
-    assert bench.store.tasks == {}
+    harness = ChatHarness()
+    assert harness.say(text, now=NOW + 6 * MINUTE).startswith("Your message took too long")
+    assert harness.store.tasks == {}
 
 
 def test_where_nobody_can_do_it_that_is_said() -> None:
-    bench = ChatHarness(providers=())
-    assert bench.say("/do sum up the day") == "Nothing can be done here: no provider is set up."
-    assert bench.tasks == []
+    harness = ChatHarness(providers=())
+    assert harness.say("/do sum up the day") == "Nothing can be done here: no provider is set up."
+    assert harness.tasks == []

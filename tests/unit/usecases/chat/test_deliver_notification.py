@@ -25,7 +25,7 @@ from duecourse.usecases.chat.deliver_notification import (
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import an_action
-from tests.support.fakes.people import MemoryProfiles, MemoryQuietHours
+from tests.support.fakes.chat import MemoryProfiles, MemoryQuietHours
 from tests.support.fakes.tasks import MemoryStore
 
 ADA = Owner("console", "ada")
@@ -74,31 +74,31 @@ class Bench:
 @pytest.mark.parametrize("level", NotifyLevel)
 @pytest.mark.parametrize("kind", NotificationKind)
 def test_somebody_hears_what_they_want_to_hear(level: NotifyLevel, kind: NotificationKind) -> None:
-    bench = Bench(notify=level)
-    told = bench.give(kind=kind).outcome
+    harness = Bench(notify=level)
+    told = harness.give(kind=kind).outcome
     assert told is (DeliveryOutcome.SENT if level.wants(kind) else DeliveryOutcome.MUTED)
-    assert bool(bench.channel.targets) is level.wants(kind)
+    assert bool(harness.channel.targets) is level.wants(kind)
 
 
 def test_whoever_said_nothing_hears_what_the_setting_says() -> None:
-    bench = Bench()
-    assert bench.give(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.MUTED
-    bench.crier = replace(bench.crier, default_notify=NotifyLevel.ALL)
-    assert bench.give(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
+    harness = Bench()
+    assert harness.give(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.MUTED
+    harness.crier = replace(harness.crier, default_notify=NotifyLevel.ALL)
+    assert harness.give(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
 
 
 def test_in_quiet_hours_it_is_held_until_they_end() -> None:
-    bench = Bench(quiet="11:00 13:30 UTC")
-    assert bench.give() == DeliveryResult(DeliveryOutcome.DEFERRED, NOW + HOUR + 30 * MINUTE)
-    assert bench.channel.targets == []
+    harness = Bench(quiet="11:00 13:30 UTC")
+    assert harness.give() == DeliveryResult(DeliveryOutcome.DEFERRED, NOW + HOUR + 30 * MINUTE)
+    assert harness.channel.targets == []
 
 
 def test_nothing_is_held_where_quiet_hours_were_called_off_a_moment_ago(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bench = Bench(quiet="11:00 13:30 UTC")
-    monkeypatch.setattr(bench.crier.quiet_hours, "get", lambda _: None)
-    assert bench.give().outcome is DeliveryOutcome.SENT
+    harness = Bench(quiet="11:00 13:30 UTC")
+    monkeypatch.setattr(harness.crier.quiet_hours, "get", lambda _: None)
+    assert harness.give().outcome is DeliveryOutcome.SENT
 
 
 def test_what_is_not_wanted_is_not_held() -> None:
@@ -109,63 +109,63 @@ def test_what_is_not_wanted_is_not_held() -> None:
 
 
 def test_what_was_asked_for_in_the_same_quiet_hours_is_told() -> None:
-    bench = Bench(quiet="11:00 13:30 UTC")
-    assert bench.give(owner_requested_at=NOW - HOUR).outcome is DeliveryOutcome.SENT
-    assert bench.give(owner_requested_at=NOW - 61 * MINUTE).outcome is DeliveryOutcome.DEFERRED
+    harness = Bench(quiet="11:00 13:30 UTC")
+    assert harness.give(owner_requested_at=NOW - HOUR).outcome is DeliveryOutcome.SENT
+    assert harness.give(owner_requested_at=NOW - 61 * MINUTE).outcome is DeliveryOutcome.DEFERRED
 
 
 def test_what_is_about_nobody_in_particular_is_told_at_once() -> None:
     """Such as an alert, or what the operators hear of another's task."""
-    bench = Bench(notify=NotifyLevel.NONE, quiet="11:00 13:30 UTC")
-    assert bench.give(sender_id=None, kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
+    harness = Bench(notify=NotifyLevel.NONE, quiet="11:00 13:30 UTC")
+    assert harness.give(sender_id=None, kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
 
 
 def test_somebody_who_is_gone_is_not_told_and_nothing_is_raised() -> None:
-    bench = Bench()
+    harness = Bench()
     gone = Heard(RecipientGoneError("console", "left"))
-    bench.crier = replace(bench.crier, channels={"console": gone})
-    given = bench.give()
+    harness.crier = replace(harness.crier, channels={"console": gone})
+    given = harness.give()
     assert given.outcome is DeliveryOutcome.RECIPIENT_GONE
     assert "left" in str(given.reason)
 
 
 def test_what_the_channel_raises_otherwise_is_passed_on() -> None:
-    bench = Bench()
-    bench.crier = replace(bench.crier, channels={"console": Heard(OSError("down"))})
+    harness = Bench()
+    harness.crier = replace(harness.crier, channels={"console": Heard(OSError("down"))})
     with pytest.raises(OSError, match="down"):
-        bench.give()
+        harness.give()
 
 
 @pytest.mark.parametrize("kind", NotificationKind)
 def test_what_waited_and_is_over_is_not_told(kind: NotificationKind) -> None:
     """Its task is gone. How something ended stays true."""
-    bench = Bench(notify=NotifyLevel.ALL)
-    told = bench.give(kind=kind, run_id="run-1", has_waited=True).outcome
+    harness = Bench(notify=NotifyLevel.ALL)
+    told = harness.give(kind=kind, run_id="run-1", has_waited=True).outcome
     assert told is (DeliveryOutcome.STALE if kind.can_become_stale else DeliveryOutcome.SENT)
-    assert bool(bench.channel.targets) is not kind.can_become_stale
+    assert bool(harness.channel.targets) is not kind.can_become_stale
 
 
 def test_what_waited_and_still_holds_is_told() -> None:
-    bench = Bench()
-    bench.store.create(an_action(id="x", status=Status.BLOCKED, run=a_run()))
+    harness = Bench()
+    harness.store.create(an_action(id="x", status=Status.BLOCKED, run=a_run()))
     assert (
-        bench.give(kind=NotificationKind.ESCALATION, run_id="run-1", has_waited=True).outcome
+        harness.give(kind=NotificationKind.ESCALATION, run_id="run-1", has_waited=True).outcome
         is DeliveryOutcome.SENT
     )
 
 
 def test_for_what_comes_at_once_no_task_is_read() -> None:
-    bench = Bench()
+    harness = Bench()
     assert (
-        bench.give(kind=NotificationKind.FIRST_FAILURE, run_id="run-1").outcome
+        harness.give(kind=NotificationKind.FIRST_FAILURE, run_id="run-1").outcome
         is DeliveryOutcome.SENT
     )
 
 
 def test_what_is_held_once_more_is_looked_at_when_it_can_be_told() -> None:
-    bench = Bench(quiet="11:00 13:30 UTC")
+    harness = Bench(quiet="11:00 13:30 UTC")
     assert (
-        bench.give(kind=NotificationKind.VERIFICATION, run_id="run-1", has_waited=True).outcome
+        harness.give(kind=NotificationKind.VERIFICATION, run_id="run-1", has_waited=True).outcome
         is DeliveryOutcome.DEFERRED
     )
 

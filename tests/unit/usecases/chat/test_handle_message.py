@@ -13,8 +13,8 @@ from duecourse.usecases.chat.handle_message import handle_message
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
-from tests.support.chat_bench import ChatHarness
-from tests.support.fakes.people import MemoryReplyStore
+from tests.support.chat_harness import ChatHarness
+from tests.support.fakes.chat import MemoryReplyStore
 
 REMIND = a_message("/remind in 10 minutes tea")
 
@@ -51,16 +51,16 @@ class Platform:
 
 class Chat:
     def __init__(self) -> None:
-        self._bench = ChatHarness()
+        self._harness = ChatHarness()
         self.answers = BreakingAnswers()
         self.platform = Platform()
 
     @property
     def tasks(self) -> list[Task]:
-        return list(self._bench.store.tasks.values())
+        return list(self._harness.store.tasks.values())
 
     def parse(self, message: Message = REMIND, *, now: datetime = NOW) -> bool:
-        return handle_message(message, self._bench.desk, self.platform, self.answers, now=now)
+        return handle_message(message, self._harness.context, self.platform, self.answers, now=now)
 
 
 def test_a_message_is_acted_on_and_answered() -> None:

@@ -29,10 +29,10 @@ from tests.support.builders.failures import a_failure_report, diagnosis_of, fail
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 from tests.support.builders.runs import LEASE, run_of
 from tests.support.builders.tasks import ID, a_task, an_action, claim_task
+from tests.support.failure_deps import failure_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListNotifications, ListQueue
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import failure_deps
 
 LATER = NOW + HOUR  # long after the message was due and died
 
@@ -193,7 +193,7 @@ def test_the_same_letter_again_is_stale() -> None:
 def test_a_task_that_somebody_took_after_all_is_left_to_them() -> None:
     office = Office(a_task())
     mine = claim_task(a_task(), at=LATER)
-    office.store.rivals = [lambda: office.store.tasks.update({ID: mine})]
+    office.store.concurrent_writes = [lambda: office.store.tasks.update({ID: mine})]
     assert office.take(DUE_NOW) is DeadLetterOutcome.STALE
     assert (office.task, office.queue) == (mine, [])
 

@@ -21,7 +21,7 @@ from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import a_run, run_of
 from tests.support.builders.tasks import a_task, claim_task
 from tests.support.fakes.clock import ManualClock
-from tests.support.fakes.progress import MemoryDeployments
+from tests.support.fakes.dispatch import MemoryDeployments
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore
 
@@ -150,7 +150,7 @@ def test_a_look_that_had_no_time_for_all_is_not_the_last() -> None:
 def test_a_version_that_was_never_seen_before_begins_with_its_first_look() -> None:
     sweep = Sweep()
     sweep("1")
-    assert sweep.deployments.known == Deployment(version="1", first_seen_at=NOW)
+    assert sweep.deployments.deployment == Deployment(version="1", first_seen_at=NOW)
 
 
 def test_going_back_to_an_older_version_takes_up_what_failed_with_the_newer() -> None:
@@ -162,7 +162,7 @@ def test_a_task_that_a_person_took_up_first_is_theirs() -> None:
     sweep = Sweep(waiting(1), waiting(2), known=done_with("1"))
     first = next(iter(sweep.store.tasks.values()))
     theirs = replace(first, closed_at=NOW).move_to(Status.CANCELLED)
-    sweep.store.rivals = [lambda: sweep.store.tasks.update({first.id: theirs})]
+    sweep.store.concurrent_writes = [lambda: sweep.store.tasks.update({first.id: theirs})]
     assert sweep("2") == 1
     assert sweep.store.get(first.id) == theirs
 

@@ -29,8 +29,8 @@ from duecourse.usecases.events.broadcast import (
 )
 
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
+from tests.support.fakes.chat import MemoryConnections
 from tests.support.fakes.clock import ManualClock
-from tests.support.fakes.people import MemoryConnections
 from tests.unit.domain.events.test_connection import a_token, an_event
 
 SECOND = timedelta(seconds=1)
@@ -141,7 +141,7 @@ def test_who_is_gone_costs_one_push_and_is_let_go_of() -> None:
     house.push(*events("3"))
     assert house.pusher.tries.count("gone") == 1
     assert heard["gone"].end_reason == "gone"
-    assert (list(house.connections.known), house.pusher.heard["here"]) == (
+    assert (list(house.connections.connections), house.pusher.heard["here"]) == (
         ["here"],
         ["1", "2", "3"],
     )
@@ -153,10 +153,10 @@ def test_who_is_still_getting_in_is_not_taken_for_gone() -> None:
     house.pusher.manners["new"] = raising(ConnectionGoneError("new"))
     house.clock.at = NOW + CONNECT_GRACE_PERIOD - MILLISECOND
     assert house.push(*events("1", "2"))["new"].missed_count == 2
-    assert list(house.connections.known) == ["new"]
+    assert list(house.connections.connections) == ["new"]
     house.clock.at = NOW + CONNECT_GRACE_PERIOD
     assert house.push(*events("3"))["new"].end_reason == "gone"
-    assert list(house.connections.known) == []
+    assert list(house.connections.connections) == []
 
 
 def test_who_has_expired_is_closed_and_hears_nothing() -> None:
@@ -164,7 +164,7 @@ def test_who_has_expired_is_closed_and_hears_nothing() -> None:
     house.connections.add(a_listener("old", since=NOW - 2 * HOUR))
     assert house.push(*events("1"))["old"].end_reason == "expired"
     assert (house.pusher.tries, house.pusher.closed) == ([], ["old"])
-    assert house.connections.known == {}
+    assert house.connections.connections == {}
 
 
 def test_whose_token_was_revoked_is_closed_and_hears_nothing() -> None:
@@ -172,7 +172,7 @@ def test_whose_token_was_revoked_is_closed_and_hears_nothing() -> None:
     house.tokens = Tokens()
     assert house.push(*events("1"))["a"].end_reason == "token no longer valid"
     assert (house.pusher.tries, house.pusher.closed) == ([], ["a"])
-    assert house.connections.known == {}
+    assert house.connections.connections == {}
 
 
 def test_to_close_what_is_gone_already_is_no_error() -> None:
@@ -188,7 +188,7 @@ def test_an_error_concerns_one_listener_and_this_batch() -> None:
     heard = house.push(*events("1", "2"))
     assert isinstance(heard["a"].error, TimeoutError)
     assert (house.pusher.tries.count("a"), house.pusher.heard) == (1, {"b": ["1", "2"]})
-    assert list(house.connections.known) == ["a", "b"]
+    assert list(house.connections.connections) == ["a", "b"]
 
 
 def test_when_the_time_is_up_the_rest_is_missed() -> None:
@@ -201,7 +201,7 @@ def test_when_the_time_is_up_the_rest_is_missed() -> None:
     heard = house.push(*events("1", "2", "3"))
     assert (heard["slow"].sent_count, heard["slow"].missed_count) == (2, 1)
     assert (heard["last"].sent_count, heard["last"].missed_count) == (0, 3)
-    assert len(house.connections.known) == 2
+    assert len(house.connections.connections) == 2
 
 
 def test_listeners_are_told_at_the_same_time() -> None:
@@ -216,13 +216,13 @@ def test_nobody_is_told_anything_where_the_tokens_cannot_be_read() -> None:
     house.tokens.error = OSError("no network")
     with pytest.raises(OSError, match="no network"):
         house.push(*events("1"))
-    assert (house.pusher.tries, list(house.connections.known)) == ([], ["a"])
+    assert (house.pusher.tries, list(house.connections.connections)) == ([], ["a"])
 
 
 def test_who_listens_is_kept_for_a_second() -> None:
     memory, clock = MemoryConnections(), ManualClock(NOW)
     kept = CachedConnections(memory, clock)
-    assert (kept.list_all(), kept.list_all(), memory.looks) == ([], [], 1)
+    assert (kept.list_all(), kept.list_all(), memory.list_calls) == ([], [], 1)
     memory.add(a_listener("elsewhere"))
     clock.at += SECOND - MILLISECOND
     assert kept.list_all() == []

@@ -22,9 +22,9 @@ from tests.support.builders.failures import a_failure_report, diagnosis_of, fail
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import ID, an_action, claim_task
+from tests.support.failure_deps import failure_deps, learning_deps
 from tests.support.fakes.patterns import MemoryPatterns
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import failure_deps, learning_deps
 
 LOCKED = Failure.create("warehouse 7 is locked by batch 9")  # that no rule knows
 PRINT = fingerprint_of(LOCKED)
@@ -48,7 +48,7 @@ def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -
 def recalling(
     task: Task, patterns: MemoryPatterns | None = None, *, adapts: bool = False
 ) -> FailureDeps:
-    return failure_deps(MemoryStore(task), learning=learning_deps(patterns, adapts=adapts))
+    return failure_deps(MemoryStore(task), learning=learning_deps(patterns, is_adaptive=adapts))
 
 
 def recorded(
@@ -104,7 +104,7 @@ def test_what_settles_by_itself_is_not_even_asked_about(origin: Origin) -> None:
     patterns = taught()
     found = recorded(patterns, origin=origin)
     assert found.diagnosis.category == "unknown"
-    assert patterns.asked == []
+    assert patterns.reads == []
     assert note_of(found).fingerprint is None
 
 
@@ -122,7 +122,7 @@ def test_a_memory_that_cannot_be_read_changes_nothing_but_is_logged(
 ) -> None:
     recorded(taught())
     assert caplog.messages == []
-    found = recorded(taught(broken=OSError("no route")), adapts=True)
+    found = recorded(taught(error=OSError("no route")), adapts=True)
     assert (found.diagnosis.category, found.task.retry_count) == ("unknown", 1)
     assert caplog.messages == [UNREAD]
 
@@ -130,12 +130,14 @@ def test_a_memory_that_cannot_be_read_changes_nothing_but_is_logged(
 def test_delays_are_asked_about_only_where_they_are_adapted() -> None:
     patterns = taught()
     recorded(patterns)
-    assert patterns.asked == ["pattern"]
+    assert patterns.reads == ["pattern"]
 
 
 def test_the_delay_is_that_which_worked_for_the_category_as_learned() -> None:
     patterns = taught(
-        tries_of={("agent", "timeout"): {300: RetryOutcomes(20, 1), 900: RetryOutcomes(20, 19)}}
+        retry_outcomes={
+            ("agent", "timeout"): {300: RetryOutcomes(20, 1), 900: RetryOutcomes(20, 19)}
+        }
     )
     found = recorded(patterns, adapts=True)
     assert 15 * MINUTE <= wait_of(found) <= 15 * MINUTE * TENTH
@@ -146,7 +148,9 @@ def test_the_delay_is_that_which_worked_for_the_category_as_learned() -> None:
 
 def test_a_servers_time_that_is_longer_is_not_put_down_to_what_was_learnt() -> None:
     patterns = taught(
-        tries_of={("agent", "timeout"): {300: RetryOutcomes(20, 1), 900: RetryOutcomes(20, 19)}}
+        retry_outcomes={
+            ("agent", "timeout"): {300: RetryOutcomes(20, 1), 900: RetryOutcomes(20, 19)}
+        }
     )
     failure = Failure.create("warehouse 3 is locked by batch 4", retry_after=1_800)
     found = recorded(patterns, failure, adapts=True)
@@ -160,7 +164,7 @@ def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
     task = claim_task(an_action())
     task = replace(task, run=replace(run_of(task), attempt=2))
     report = a_failure_report(task, Failure.create("x", code="ECONNRESET"))
-    recorder = recalling(task, MemoryPatterns(tries_of=tries), adapts=True)
+    recorder = recalling(task, MemoryPatterns(retry_outcomes=tries), adapts=True)
     found = record_failure(replace(report, origin=Origin.NOT_ATTEMPTED), recorder)
     assert found is not None
     assert note_of(found).delay == 2 * MINUTE
@@ -169,7 +173,7 @@ def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
 
 def test_what_is_given_up_has_no_delay_to_adapt() -> None:
     tries = {("agent", "unknown"): {120: RetryOutcomes(20, 1)}}
-    found = recorded(MemoryPatterns(tries_of=tries), adapts=True, retry_count=4)
+    found = recorded(MemoryPatterns(retry_outcomes=tries), adapts=True, retry_count=4)
     assert found.task.next_retry_at is None
     assert note_of(found).adapted is None
 
@@ -218,14 +222,14 @@ def test_a_run_from_before_fingerprints_were_taken_has_the_same_one() -> None:
 
 def test_a_person_is_followed_with_the_delay_that_works() -> None:
     tries = {("agent", "transient"): {30: RetryOutcomes(20, 1), 120: RetryOutcomes(20, 19)}}
-    recorder = recalling(claim_task(an_action()), MemoryPatterns(tries_of=tries), adapts=True)
+    recorder = recalling(claim_task(an_action()), MemoryPatterns(retry_outcomes=tries), adapts=True)
     assert failed_and_reclassified(recorder).delay == 2 * MINUTE
 
 
 def test_a_person_is_heard_while_nothing_can_be_read_and_that_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    broken = MemoryPatterns(broken=OSError("no route"))
+    broken = MemoryPatterns(error=OSError("no route"))
     note = failed_and_reclassified(recalling(claim_task(an_action()), broken, adapts=True))
     assert (note.pattern, note.delay) == ("person", MINUTE / 2)
     assert caplog.messages == [UNREAD, UNREAD]  # as it failed, and as it was judged anew

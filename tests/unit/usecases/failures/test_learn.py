@@ -23,7 +23,7 @@ FOLLOWS = PreviousFailure(category="timeout", fingerprint=PRINT, delay_seconds=3
 def test_a_failure_is_seen() -> None:
     patterns = MemoryPatterns()
     count_run(an_action(), a_failed_run(diagnosis=NOTE), patterns)
-    assert [sighting.fingerprint for sighting in patterns.sightings] == [PRINT]
+    assert [sighting.fingerprint for sighting in patterns.observations] == [PRINT]
     assert patterns.retries == []
 
 
@@ -48,7 +48,7 @@ def test_where_nothing_was_tried_the_delay_was_neither_right_nor_wrong() -> None
 
 
 def test_what_cannot_be_counted_is_told_and_let_go() -> None:
-    broken = MemoryPatterns(broken=OSError("no route"))
+    broken = MemoryPatterns(error=OSError("no route"))
     assert isinstance(count_run(an_action(), a_failed_run(diagnosis=NOTE), broken), OSError)
     assert count_run(an_action(), a_failed_run(diagnosis=NOTE), MemoryPatterns()) is None
 
@@ -56,7 +56,7 @@ def test_what_cannot_be_counted_is_told_and_let_go() -> None:
 def test_a_success_teaches_nothing_of_failures() -> None:
     patterns = MemoryPatterns()
     count_run(an_action(), a_committed_run(), patterns)
-    assert (patterns.sightings, patterns.retries) == ([], [])
+    assert (patterns.observations, patterns.retries) == ([], [])
 
 
 def test_what_a_person_says_is_taught() -> None:
@@ -65,7 +65,7 @@ def test_what_a_person_says_is_taught() -> None:
     note = replace(NOTE, pattern="person", read_as=Reading(category="timeout"))
     after = replace(before, category="transient", diagnosis=note)
     learn_correction(an_action(run=before), an_action(run=after), after, patterns, at=NOW)
-    [(sighting, said)] = patterns.lessons
+    [(sighting, said)] = patterns.corrections
     assert (sighting.policy, sighting.fingerprint, sighting.rule_category) == (
         "agent",
         PRINT,
@@ -80,4 +80,4 @@ def test_nobody_is_taught_by_a_run_that_just_ends() -> None:
     learn_correction(
         a_task(run=replace(run, status=RunStatus.ACTIVE)), a_task(run=run), run, patterns, at=NOW
     )
-    assert patterns.lessons == []
+    assert patterns.corrections == []

@@ -24,11 +24,11 @@ from tests.support.builders.failures import BOOM, a_failure_report, a_subject, f
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import LEASE, a_run, run_of
 from tests.support.builders.tasks import ID, a_task, an_action, claim_task
+from tests.support.failure_deps import failure_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.limits import MemoryBreakers
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.recording import failure_deps
 
 LIMIT = 50
 OVER_BUDGET = Failure.create("no money left", code="budget_exceeded")
@@ -220,7 +220,7 @@ def test_a_race_lost_on_the_subject_is_decided_anew_on_what_is_there() -> None:
     """Two jobs of one subject fail at the same moment: both count, and the last one gives up."""
     subjects = MemorySubjects(a_subject(failure_count=3, version=3))
     desk = a_desk(a_job(), a_job(id=an_id(2)), subjects=subjects)
-    desk.store.rivals = [lambda: desk.record(a_failure_report(desk.task(an_id(2))))]
+    desk.store.concurrent_writes = [lambda: desk.record(a_failure_report(desk.task(an_id(2))))]
     desk.record(a_failure_report(desk.task(ID)))
     assert subjects.get("story-1").failure_count == 5
     assert (desk.task(ID).status, desk.task(an_id(2)).status) == (Status.FAILED, Status.PENDING)
@@ -229,7 +229,7 @@ def test_a_race_lost_on_the_subject_is_decided_anew_on_what_is_there() -> None:
 def test_a_race_lost_to_the_same_report_counts_once() -> None:
     desk = a_desk(claim_task(a_task()))
     report = a_failure_report(desk.task())
-    desk.store.rivals = [lambda: desk.record(report)]
+    desk.store.concurrent_writes = [lambda: desk.record(report)]
     assert desk.record(report) is None
     assert desk.task().retry_count == 1
 
@@ -241,7 +241,7 @@ def test_who_loses_every_race_says_so() -> None:
         task = desk.task()
         desk.store.tasks[ID] = replace(task, version=task.version + 1)
 
-    desk.store.rivals = [touch] * 50
+    desk.store.concurrent_writes = [touch] * 50
     with pytest.raises(StaleTaskError):
         desk.record(a_failure_report(desk.task()))
 
@@ -296,7 +296,7 @@ def outage(failures: int, failure: Failure, **fields: Any) -> CircuitState:
     desk = a_desk(*tasks)
     for task in tasks:
         desk.record(a_failure_report(task, failure))
-    return desk.breakers.panel.get("scripted").state
+    return desk.breakers.breakers.get("scripted").state
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_an_answer_shows_that_the_provider_is_there() -> None:
     desk = a_desk(*tasks)
     for n, task in enumerate(tasks):
         desk.record(a_failure_report(task, BOOM if n == 4 else DOWN))
-    assert desk.breakers.panel.get("scripted").failures == 1
+    assert desk.breakers.breakers.get("scripted").failures == 1
 
 
 def test_a_call_not_made_is_no_answer() -> None:
@@ -332,7 +332,7 @@ def test_a_call_not_made_is_no_answer() -> None:
     desk = a_desk(*tasks)
     for n, task in enumerate(tasks):
         desk.record(a_failure_report(task, OVER_BUDGET if n == 4 else DOWN))
-    assert desk.breakers.panel.get("scripted").failures == 5
+    assert desk.breakers.breakers.get("scripted").failures == 5
 
 
 def test_a_crash_tells_nothing_of_the_provider() -> None:
@@ -341,4 +341,4 @@ def test_a_crash_tells_nothing_of_the_provider() -> None:
     desk.clock.at = NOW + LEASE
     for task in tasks:
         desk.record(replace(lease_expired_report(task), failure=DOWN))
-    assert desk.breakers.panel.get("scripted").failures == 0
+    assert desk.breakers.breakers.get("scripted").failures == 0

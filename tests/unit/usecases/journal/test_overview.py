@@ -131,7 +131,7 @@ def test_a_breaker_is_told_as_it_stands_now() -> None:
         state_changed_at=NOW - HOUR,
         state_until=NOW - MINUTE,
     )
-    panel.panel = CircuitBreakers({"openai": CircuitBreaker(), "anthropic": returning})
+    panel.breakers = CircuitBreakers({"openai": CircuitBreaker(), "anthropic": returning})
     [(first, breaker), (second, _)] = told(breakers=panel).breakers
     assert (first, second) == ("anthropic", "openai")
     assert breaker.window_limit > returning.window_limit

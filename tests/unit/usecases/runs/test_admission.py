@@ -31,9 +31,9 @@ from tests.support.builders.failures import a_subject, fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import ID, a_task, an_action, claim_task
-from tests.support.fakes.people import MemoryQuietHours
+from tests.support.fakes.chat import MemoryQuietHours
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.worker_bench import WorkerHarness
+from tests.support.worker_harness import WorkerHarness
 
 GIVEN_UP = a_subject(failure_count=5, status=SubjectStatus.PERMANENT_FAILURE, version=5)
 
@@ -79,10 +79,10 @@ def cooling(until: timedelta, **fields: Any) -> Subject:
 
 
 def test_a_job_on_a_subject_that_cools_down_is_parked() -> None:
-    bench = Bench(a_job(), cooling(HOUR))
-    assert bench.run().outcome is RunOutcome.DEFERRED
-    assert bench.task.status is Status.PENDING
-    assert NOW + HOUR <= bench.task.due_at <= NOW + 1.1 * HOUR
+    harness = Bench(a_job(), cooling(HOUR))
+    assert harness.run().outcome is RunOutcome.DEFERRED
+    assert harness.task.status is Status.PENDING
+    assert NOW + HOUR <= harness.task.due_at <= NOW + 1.1 * HOUR
 
 
 def test_jobs_put_off_together_come_one_after_the_other() -> None:
@@ -98,18 +98,18 @@ def test_jobs_put_off_together_come_one_after_the_other() -> None:
 
 
 def test_a_parked_job_calls_nobody_and_counts_nothing() -> None:
-    bench = Bench(a_job(retry_count=1), cooling(HOUR))
-    bench.run()
-    assert (bench.provider.calls, bench.failures, bench.task.retry_count) == ([], [], 1)
-    assert (bench.task.run, bench.subject) == (None, cooling(HOUR))
+    harness = Bench(a_job(retry_count=1), cooling(HOUR))
+    harness.run()
+    assert (harness.provider.calls, harness.failures, harness.task.retry_count) == ([], [], 1)
+    assert (harness.task.run, harness.subject) == (None, cooling(HOUR))
 
 
 def test_a_parked_job_says_what_it_waits_for() -> None:
-    bench = Bench(a_job(), cooling(HOUR))
-    ran = bench.run()
-    until, detail = bench.task.due_at, {"subject": "story-1"}
-    assert bench.task.wait == Wait(WaitReason.SUBJECT_COOLDOWN, until, detail)
-    assert ran.error == describe_wait(bench.task.wait)
+    harness = Bench(a_job(), cooling(HOUR))
+    ran = harness.run()
+    until, detail = harness.task.due_at, {"subject": "story-1"}
+    assert harness.task.wait == Wait(WaitReason.SUBJECT_COOLDOWN, until, detail)
+    assert ran.error == describe_wait(harness.task.wait)
 
 
 @pytest.mark.parametrize(
@@ -126,145 +126,150 @@ def test_a_cool_down_ends_at_its_time(until: timedelta, outcome: RunOutcome) -> 
 
 @pytest.mark.parametrize(("until", "sent"), [(MINUTE, 1), (DAY, 0)])
 def test_a_job_that_is_parked_for_a_moment_is_sent_at_once(until: timedelta, sent: int) -> None:
-    bench = Bench(a_job(), cooling(until))
-    bench.run()
-    assert bench.queue == [Dispatch(bench.task.due_at, ID)] * sent
+    harness = Bench(a_job(), cooling(until))
+    harness.run()
+    assert harness.queue == [Dispatch(harness.task.due_at, ID)] * sent
 
 
 def test_a_parked_retry_stays_a_retry() -> None:
-    bench = Bench(a_job(next_retry_at=NOW), cooling(HOUR))
-    bench.run()
-    assert bench.task.next_retry_at == bench.task.due_at > NOW
+    harness = Bench(a_job(next_retry_at=NOW), cooling(HOUR))
+    harness.run()
+    assert harness.task.next_retry_at == harness.task.due_at > NOW
 
 
 def test_a_job_that_was_changed_while_we_looked_is_left_alone() -> None:
-    bench = Bench(a_job(), cooling(HOUR))
-    theirs = claim_task(bench.task, "theirs")
-    bench.store.rivals = [lambda: bench.store.tasks.update({ID: theirs})]
-    assert bench.run() == ExecutionResult(RunOutcome.DUPLICATE)
-    assert bench.task == theirs
+    harness = Bench(a_job(), cooling(HOUR))
+    theirs = claim_task(harness.task, "theirs")
+    harness.store.concurrent_writes = [lambda: harness.store.tasks.update({ID: theirs})]
+    assert harness.run() == ExecutionResult(RunOutcome.DUPLICATE)
+    assert harness.task == theirs
 
 
 def test_a_parked_job_runs_once_its_subject_has_cooled_down() -> None:
-    bench = Bench(a_job(), cooling(HOUR))
-    bench.run()
-    bench.clock.at = bench.task.due_at
-    assert bench.run().outcome is RunOutcome.DELIVERED
+    harness = Bench(a_job(), cooling(HOUR))
+    harness.run()
+    harness.clock.at = harness.task.due_at
+    assert harness.run().outcome is RunOutcome.DELIVERED
 
 
 # A subject that was given up
 
 
 def test_a_job_on_a_subject_that_was_given_up_fails_without_a_call() -> None:
-    bench = Bench(a_job(), GIVEN_UP)
-    assert bench.run().outcome is RunOutcome.FAILED
-    assert bench.provider.calls == []
+    harness = Bench(a_job(), GIVEN_UP)
+    assert harness.run().outcome is RunOutcome.FAILED
+    assert harness.provider.calls == []
 
 
 def test_a_job_on_a_subject_that_was_given_up_says_why() -> None:
-    bench = Bench(a_job(), replace(GIVEN_UP, last_error_category="json_parse"))
-    bench.run()
-    [report] = bench.failures
+    harness = Bench(a_job(), replace(GIVEN_UP, last_error_category="json_parse"))
+    harness.run()
+    [report] = harness.failures
     assert report.failure.message == "subject story-1 failed for good (json_parse): reset it first"
     assert report.failure.code == "subject_gave_up"
 
 
 @pytest.mark.parametrize("policy", ["enrichment", "agent"])
 def test_a_job_on_a_subject_that_was_given_up_is_over_at_once(policy: str) -> None:
-    bench = Bench(a_job(policy=policy), GIVEN_UP)
-    bench.run()
-    bench.record()
-    assert (bench.task.status, bench.task.retry_count) == (Status.FAILED, 0)
-    assert bench.subject == GIVEN_UP
+    harness = Bench(a_job(policy=policy), GIVEN_UP)
+    harness.run()
+    harness.record()
+    assert (harness.task.status, harness.task.retry_count) == (Status.FAILED, 0)
+    assert harness.subject == GIVEN_UP
 
 
 def test_a_subject_that_was_given_up_is_not_waited_for() -> None:
     """The failure that ended it left a cool-down, which nothing will come after."""
-    bench = Bench(a_job(), replace(GIVEN_UP, cooldown_until=NOW + HOUR))
-    assert bench.run().outcome is RunOutcome.FAILED
+    harness = Bench(a_job(), replace(GIVEN_UP, cooldown_until=NOW + HOUR))
+    assert harness.run().outcome is RunOutcome.FAILED
 
 
 def test_the_next_job_after_the_one_that_gave_its_subject_up_fails_at_once() -> None:
-    bench = Bench(a_job(), cooling(-HOUR, failure_count=4), error=TimeoutError("no answer"))
-    bench.run()
-    bench.record()
-    bench.failures.clear()
-    bench.store.tasks[ID] = a_job()
-    assert bench.run().outcome is RunOutcome.FAILED
+    harness = Bench(a_job(), cooling(-HOUR, failure_count=4), error=TimeoutError("no answer"))
+    harness.run()
+    harness.record()
+    harness.failures.clear()
+    harness.store.tasks[ID] = a_job()
+    assert harness.run().outcome is RunOutcome.FAILED
 
 
 def test_a_subject_that_was_reset_is_tried_again() -> None:
-    bench = Bench(a_job(), GIVEN_UP.reset())
-    assert bench.run().outcome is RunOutcome.DELIVERED
+    harness = Bench(a_job(), GIVEN_UP.reset())
+    assert harness.run().outcome is RunOutcome.DELIVERED
 
 
 # A success
 
 
 def test_success_resets_the_subject() -> None:
-    bench = Bench(a_job(), cooling(-HOUR, failure_count=4))
-    bench.run()
-    assert bench.subject == a_subject(status=SubjectStatus.SUCCESS, last_attempt_at=NOW, version=2)
+    harness = Bench(a_job(), cooling(-HOUR, failure_count=4))
+    harness.run()
+    assert harness.subject == a_subject(
+        status=SubjectStatus.SUCCESS, last_attempt_at=NOW, version=2
+    )
 
 
 def test_success_is_kept_with_a_subject_that_was_never_seen() -> None:
-    bench = Bench(a_job())
-    bench.run()
-    assert (bench.task.status, bench.subject.status) == (Status.COMPLETED, SubjectStatus.SUCCESS)
+    harness = Bench(a_job())
+    harness.run()
+    assert (harness.task.status, harness.subject.status) == (
+        Status.COMPLETED,
+        SubjectStatus.SUCCESS,
+    )
 
 
 def test_a_success_that_lost_a_race_on_its_subject_is_kept_all_the_same() -> None:
-    bench = Bench(a_job(), cooling(-HOUR))
+    harness = Bench(a_job(), cooling(-HOUR))
 
     def another_failure() -> None:
-        subject = bench.subject.count_failure(limit=5)
-        bench.store.subjects.save(
+        subject = harness.subject.count_failure(limit=5)
+        harness.store.subjects.save(
             subject.record_attempt("unknown", "x", at=NOW, cooldown_until=None)
         )
 
-    bench.store.rivals = [lambda: None, another_failure]  # the claim, then the commit
-    assert bench.run().outcome is RunOutcome.DELIVERED
-    assert (bench.task.status, bench.subject.failure_count) == (Status.COMPLETED, 0)
-    assert len(bench.provider.calls) == 1
+    harness.store.concurrent_writes = [lambda: None, another_failure]  # the claim, then the commit
+    assert harness.run().outcome is RunOutcome.DELIVERED
+    assert (harness.task.status, harness.subject.failure_count) == (Status.COMPLETED, 0)
+    assert len(harness.provider.calls) == 1
 
 
 def test_a_success_whose_lease_was_lost_raises() -> None:
-    bench = Bench(a_job())
+    harness = Bench(a_job())
 
     def swept() -> None:
-        bench.store.tasks[ID] = replace(bench.task, version=99)
+        harness.store.tasks[ID] = replace(harness.task, version=99)
 
-    bench.store.rivals = [lambda: None, swept]
+    harness.store.concurrent_writes = [lambda: None, swept]
     with pytest.raises(StaleTaskError):
-        bench.run()
+        harness.run()
 
 
 def test_a_task_without_a_subject_writes_none() -> None:
-    bench = Bench(a_task())
-    assert bench.run().outcome is RunOutcome.DELIVERED
-    assert bench.subject == a_subject()
+    harness = Bench(a_task())
+    assert harness.run().outcome is RunOutcome.DELIVERED
+    assert harness.subject == a_subject()
 
 
 # A failure
 
 
 def test_a_failure_is_reported_and_the_lease_stands_for_it() -> None:
-    bench = Bench(a_job(), error=ValueError("no route"))
-    ran = bench.run()
+    harness = Bench(a_job(), error=ValueError("no route"))
+    ran = harness.run()
     assert (ran.outcome, ran.run_id, ran.error) == (
         RunOutcome.FAILED,
         "run-1",
         "ValueError: no route",
     )
-    assert (bench.task.status, run_of(bench.task).status) == (
+    assert (harness.task.status, run_of(harness.task).status) == (
         *(Status.IN_PROGRESS, RunStatus.ACTIVE),
     )
 
 
 def test_a_report_names_its_run_and_its_moment() -> None:
-    bench = Bench(a_job(), error=ValueError("no route"))
-    bench.run()
-    [report] = bench.failures
+    harness = Bench(a_job(), error=ValueError("no route"))
+    harness.run()
+    [report] = harness.failures
     assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
         *(ID, "run-1", NOW, False),
     )
@@ -274,31 +279,31 @@ def test_a_report_names_its_run_and_its_moment() -> None:
 # A provider that is down
 
 
-def opened(bench: Bench) -> Bench:
+def opened(harness: Bench) -> Bench:
     for _ in range(DEFAULT_RULES.failure_threshold):
-        tell_breaker("scripted", is_down=True, started_at=NOW, breakers=bench.breakers, now=NOW)
-    return bench
+        tell_breaker("scripted", is_down=True, started_at=NOW, breakers=harness.breakers, now=NOW)
+    return harness
 
 
 def test_an_action_whose_provider_is_down_is_parked() -> None:
-    bench = opened(Bench(an_action()))
-    assert bench.run().outcome is RunOutcome.DEFERRED
-    assert (bench.provider.calls, bench.task.retry_count) == ([], 0)
+    harness = opened(Bench(an_action()))
+    assert harness.run().outcome is RunOutcome.DEFERRED
+    assert (harness.provider.calls, harness.task.retry_count) == ([], 0)
 
 
 def test_an_action_whose_provider_is_down_says_so() -> None:
-    bench = opened(Bench(an_action()))
-    bench.run()
-    until, detail = bench.task.due_at, {"provider": "scripted"}
-    assert bench.task.wait == Wait(WaitReason.CIRCUIT_BREAKER, until, detail)
+    harness = opened(Bench(an_action()))
+    harness.run()
+    until, detail = harness.task.due_at, {"provider": "scripted"}
+    assert harness.task.wait == Wait(WaitReason.CIRCUIT_BREAKER, until, detail)
 
 
 def test_an_action_is_parked_beyond_the_time_the_breaker_is_open() -> None:
-    bench = opened(Bench(an_action()))
-    bench.run()
+    harness = opened(Bench(an_action()))
+    harness.run()
     assert (
         DEFAULT_RULES.initial_open_time
-        <= bench.task.due_at - NOW
+        <= harness.task.due_at - NOW
         <= DEFAULT_RULES.initial_open_time + DEFAULT_RULES.window
     )
 
@@ -308,70 +313,70 @@ def test_other_tasks_go_on_while_a_provider_is_down() -> None:
 
 
 def test_a_success_moves_the_breaker_on() -> None:
-    bench = opened(Bench(an_action(due_at=NOW + HOUR)))
-    bench.clock.at = NOW + HOUR
-    bench.run()
-    assert bench.breakers.panel.get("scripted").state is CircuitState.RETURNING
+    harness = opened(Bench(an_action(due_at=NOW + HOUR)))
+    harness.clock.at = NOW + HOUR
+    harness.run()
+    assert harness.breakers.breakers.get("scripted").state is CircuitState.RETURNING
 
 
 def test_a_cool_down_does_not_use_up_the_providers_probe() -> None:
-    bench = opened(Bench(a_job(due_at=NOW + HOUR), cooling(DAY)))
-    bench.clock.at = NOW + HOUR
-    bench.run()
-    assert bench.breakers.panel.get("scripted").state is CircuitState.OPEN
+    harness = opened(Bench(a_job(due_at=NOW + HOUR), cooling(DAY)))
+    harness.clock.at = NOW + HOUR
+    harness.run()
+    assert harness.breakers.breakers.get("scripted").state is CircuitState.OPEN
 
 
 # A message that is not for now
 
 
 def test_a_message_for_another_time_does_nothing() -> None:
-    bench = Bench(fail_repeatedly(a_task(), 1))
-    before = bench.task
-    bench.clock.at = NOW + HOUR
-    assert bench.run(due_at=NOW) == ExecutionResult(RunOutcome.DUPLICATE)
-    assert (bench.task, bench.provider.calls) == (before, [])
+    harness = Bench(fail_repeatedly(a_task(), 1))
+    before = harness.task
+    harness.clock.at = NOW + HOUR
+    assert harness.run(due_at=NOW) == ExecutionResult(RunOutcome.DUPLICATE)
+    assert (harness.task, harness.provider.calls) == (before, [])
 
 
 def test_a_message_that_comes_early_is_sent_back_to_wait() -> None:
-    bench = Bench(a_task(due_at=NOW + HOUR))
-    assert bench.run() == ExecutionResult(RunOutcome.REQUEUED_EARLY)
-    assert (bench.queue, bench.provider.calls) == ([Dispatch(NOW + HOUR, ID)], [])
+    harness = Bench(a_task(due_at=NOW + HOUR))
+    assert harness.run() == ExecutionResult(RunOutcome.REQUEUED_EARLY)
+    assert (harness.queue, harness.provider.calls) == ([Dispatch(NOW + HOUR, ID)], [])
 
 
 # Quiet hours
 
 
 def a_quiet(text: str, **fields: Any) -> Bench:
-    bench = Bench(a_task(**{"created_by": "ci", **fields}))
-    bench.quiet_hours.set(bench.task.owner, QuietHours.from_text(text))
-    return bench
+    harness = Bench(a_task(**{"created_by": "ci", **fields}))
+    harness.quiet_hours.set(harness.task.owner, QuietHours.from_text(text))
+    return harness
 
 
 def test_a_reminder_in_quiet_hours_is_put_off_and_counts_nothing() -> None:
-    bench = a_quiet("11:00 13:00 UTC", repeat="daily")
-    before = bench.task
-    assert bench.run() == ExecutionResult(
+    harness = a_quiet("11:00 13:00 UTC", repeat="daily")
+    before = harness.task
+    assert harness.run() == ExecutionResult(
         RunOutcome.DEFERRED, error="quiet hours until 13:00 (UTC)"
     )
-    assert bench.provider.calls == []
-    task = bench.task
+    assert harness.provider.calls == []
+    task = harness.task
     assert (task.due_at, task.nominal_at, task.anchor) == (NOW + HOUR, NOW, before.anchor)
     assert (task.status, task.retry_count, task.run) == (Status.PENDING, 0, None)
-    bench.clock.at = NOW + HOUR
-    assert bench.run().outcome is RunOutcome.DELIVERED
-    assert bench.task.nominal_at == NOW + DAY
+    harness.clock.at = NOW + HOUR
+    assert harness.run().outcome is RunOutcome.DELIVERED
+    assert harness.task.nominal_at == NOW + DAY
 
 
 def test_a_retry_that_is_put_off_is_still_one() -> None:
-    bench = a_quiet("11:00 13:00 UTC", next_retry_at=NOW, retry_count=1)
-    bench.run()
-    assert (bench.task.next_retry_at, bench.task.retry_count) == (NOW + HOUR, 1)
+    harness = a_quiet("11:00 13:00 UTC", next_retry_at=NOW, retry_count=1)
+    harness.run()
+    assert (harness.task.next_retry_at, harness.task.retry_count) == (NOW + HOUR, 1)
 
 
 def test_work_goes_on_in_quiet_hours() -> None:
-    bench = Bench(an_action(created_by="ci"))
-    bench.quiet_hours.set(bench.task.owner, QuietHours.from_text("11:00 13:00 UTC"))
-    assert bench.run().outcome is RunOutcome.DELIVERED
+    harness = Bench(an_action(created_by="ci"))
+    harness.quiet_hours.set(harness.task.owner, QuietHours.from_text("11:00 13:00 UTC"))
+    assert harness.run().outcome is RunOutcome.DELIVERED
 
 
 @pytest.mark.parametrize(
@@ -391,8 +396,8 @@ def test_work_goes_on_in_quiet_hours() -> None:
 def test_what_a_person_asked_for_in_these_quiet_hours_comes(
     fields: dict[str, Any], comes: bool
 ) -> None:
-    bench = a_quiet("11:00 13:00 UTC", **fields)
-    assert (bench.run().outcome is RunOutcome.DELIVERED) is comes
+    harness = a_quiet("11:00 13:00 UTC", **fields)
+    assert (harness.run().outcome is RunOutcome.DELIVERED) is comes
 
 
 @pytest.mark.parametrize("latest", [None, "18:00 19:00 UTC", "11:00 12:00 UTC"])
@@ -400,38 +405,38 @@ def test_what_is_quiet_no_more_holds_nothing_where_that_is_not_known_yet(
     latest: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody would let it through again."""
-    bench = a_quiet("11:00 13:00 UTC")
+    harness = a_quiet("11:00 13:00 UTC")
     now = QuietHours.from_text(latest) if latest else None
-    monkeypatch.setattr(bench.quiet_hours, "get", lambda _: now)
-    assert bench.run().outcome is RunOutcome.DELIVERED
+    monkeypatch.setattr(harness.quiet_hours, "get", lambda _: now)
+    assert harness.run().outcome is RunOutcome.DELIVERED
 
 
 def test_it_waits_no_longer_than_the_latest_quiet_hours_say(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bench = a_quiet("11:00 18:00 UTC")
+    harness = a_quiet("11:00 18:00 UTC")
     latest = QuietHours.from_text("11:00 13:00 UTC")
-    monkeypatch.setattr(bench.quiet_hours, "get", lambda _: latest)
-    assert bench.run() == ExecutionResult(
+    monkeypatch.setattr(harness.quiet_hours, "get", lambda _: latest)
+    assert harness.run() == ExecutionResult(
         RunOutcome.DEFERRED, error="quiet hours until 13:00 (UTC)"
     )
-    assert bench.task.due_at == NOW + HOUR
+    assert harness.task.due_at == NOW + HOUR
 
 
 def test_only_what_would_wait_costs_a_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = a_quiet("18:00 19:00 UTC")
+    harness = a_quiet("18:00 19:00 UTC")
     asked: list[Owner] = []
-    monkeypatch.setattr(bench.quiet_hours, "get", asked.append)
-    assert bench.run().outcome is RunOutcome.DELIVERED
+    monkeypatch.setattr(harness.quiet_hours, "get", asked.append)
+    assert harness.run().outcome is RunOutcome.DELIVERED
     assert asked == []
 
 
 def test_an_occurrence_that_was_asked_for_says_nothing_of_the_next() -> None:
     repeat = "FREQ=MINUTELY;INTERVAL=30"
-    bench = a_quiet("11:00 13:00 UTC", owner_rescheduled_at=NOW - MINUTE, repeat=repeat)
-    assert bench.run().outcome is RunOutcome.DELIVERED
-    bench.clock.at = bench.task.due_at
-    assert bench.run().outcome is RunOutcome.DEFERRED
+    harness = a_quiet("11:00 13:00 UTC", owner_rescheduled_at=NOW - MINUTE, repeat=repeat)
+    assert harness.run().outcome is RunOutcome.DELIVERED
+    harness.clock.at = harness.task.due_at
+    assert harness.run().outcome is RunOutcome.DEFERRED
 
 
 @pytest.mark.parametrize(
@@ -440,11 +445,11 @@ def test_an_occurrence_that_was_asked_for_says_nothing_of_the_next() -> None:
 )
 def test_a_moment_late_is_not_in_the_quiet_hours(late: timedelta, outcome: RunOutcome) -> None:
     """What fell due just before them would else come in the morning."""
-    bench = a_quiet("12:00 13:00 UTC", due_at=NOW - MILLISECOND)
-    bench.clock.at = NOW - MILLISECOND + late
-    assert bench.run().outcome is outcome
+    harness = a_quiet("12:00 13:00 UTC", due_at=NOW - MILLISECOND)
+    harness.clock.at = NOW - MILLISECOND + late
+    assert harness.run().outcome is outcome
 
 
 def test_what_is_late_until_after_the_quiet_hours_comes() -> None:
-    bench = a_quiet("10:00 12:00 UTC", due_at=NOW - MILLISECOND)
-    assert bench.run().outcome is RunOutcome.DELIVERED
+    harness = a_quiet("10:00 12:00 UTC", due_at=NOW - MILLISECOND)
+    assert harness.run().outcome is RunOutcome.DELIVERED

@@ -43,10 +43,10 @@ class Bench:
 
 
 def test_a_task_is_stored_with_the_hash_of_its_request() -> None:
-    bench = Bench()
-    created = bench.create()
+    harness = Bench()
+    created = harness.create()
     assert created.is_new
-    assert bench.store.get(ID) == created.task
+    assert harness.store.get(ID) == created.task
     assert (created.task.due_at, created.task.request_hash) == (NOW + HOUR, "hash-1")
 
 
@@ -76,52 +76,52 @@ def test_a_task_is_stored_with_the_hash_of_its_request() -> None:
 def test_a_task_built_in_code_is_checked_like_one_from_json(
     fields: dict[str, Any], error: str
 ) -> None:
-    bench = Bench()
+    harness = Bench()
     with pytest.raises(InvalidFieldsError) as refused:
-        bench.create(**fields)
+        harness.create(**fields)
     assert str(refused.value).startswith(error)
     assert len(refused.value.errors) == 1
-    assert bench.store.tasks == {}
+    assert harness.store.tasks == {}
 
 
 def test_a_repeated_request_gives_the_same_task() -> None:
-    bench = Bench()
-    first = bench.create()
-    again = bench.create(now=NOW + MILLISECOND)
+    harness = Bench()
+    first = harness.create()
+    again = harness.create(now=NOW + MILLISECOND)
     assert (again.task, again.is_new) == (first.task, False)
 
 
 def test_an_accepted_request_stays_accepted_after_its_due_time() -> None:
-    bench = Bench()
-    first = bench.create()
-    again = bench.create(now=NOW + 2 * HOUR)
+    harness = Bench()
+    first = harness.create()
+    again = harness.create(now=NOW + 2 * HOUR)
     assert (again.task, again.is_new) == (first.task, False)
-    assert [dispatch.task_id for dispatch in bench.queue] == [ID]
+    assert [dispatch.task_id for dispatch in harness.queue] == [ID]
 
 
 @pytest.mark.parametrize("now", [NOW, NOW + 2 * HOUR])
 def test_the_same_id_for_another_request_is_refused(now: datetime) -> None:
-    bench = Bench()
-    first = bench.create()
+    harness = Bench()
+    first = harness.create()
     with pytest.raises((IdempotencyConflictError, InvalidFieldsError)):
-        bench.create(task_id=NewTaskId(ID, "hash-2"), description="walk", now=now)
-    assert bench.store.get(ID) == first.task
+        harness.create(task_id=NewTaskId(ID, "hash-2"), description="walk", now=now)
+    assert harness.store.get(ID) == first.task
 
 
 def test_a_random_id_is_new_even_if_the_response_to_its_write_was_lost() -> None:
-    bench = Bench(a_task())
-    assert bench.create(task_id=NewTaskId(ID)).is_new
+    harness = Bench(a_task())
+    assert harness.create(task_id=NewTaskId(ID)).is_new
 
 
 def test_a_task_that_todays_budget_cannot_pay_for_says_so() -> None:
-    bench = Bench()
-    bench.budgets.set_limit("agents", 0, now=NOW)
-    task = bench.create(type="action", payload=PAID).task
+    harness = Bench()
+    harness.budgets.set_limit("agents", 0, now=NOW)
+    task = harness.create(type="action", payload=PAID).task
     assert task.wait_reason is WaitReason.BUDGET
 
 
 def test_a_task_that_is_due_after_the_budgets_reset_does_not_wait_for_it() -> None:
-    bench = Bench()
-    bench.budgets.set_limit("agents", 0, now=NOW)
+    harness = Bench()
+    harness.budgets.set_limit("agents", 0, now=NOW)
     tomorrow = Schedule(due_at=NOW + DAY)
-    assert bench.create(type="action", payload=PAID, schedule=tomorrow).task.wait is None
+    assert harness.create(type="action", payload=PAID, schedule=tomorrow).task.wait is None

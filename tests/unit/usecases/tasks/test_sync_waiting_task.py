@@ -19,15 +19,15 @@ from duecourse.usecases.tasks.sync_waiting_task import sync_waiting_task
 from tests.support.builders.failures import BOOM, a_failure_report
 from tests.support.builders.moments import DAY, HOUR
 from tests.support.builders.tasks import ID, a_task, an_action
-from tests.support.review_bench import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 
 @pytest.fixture
-def bench() -> ReviewHarness:
+def harness() -> ReviewHarness:
     """The task was just blocked, and its review made."""
     found = ReviewHarness()
-    found.blocked_for_review()
-    found.sent()
+    found.block_for_review()
+    found.take_dispatched_ids()
     return found
 
 
@@ -35,115 +35,117 @@ def bench() -> ReviewHarness:
 
 
 def test_the_third_code_error_blocks_the_task_and_makes_its_review() -> None:
-    bench = ReviewHarness()
-    task = bench.blocked_for_review()
+    harness = ReviewHarness()
+    task = harness.block_for_review()
     assert (task.status, task.recovery_action) == (Status.BLOCKED, "retry_with_spec_refresh")
-    assert (bench.review.status, bench.review.due_at) == (Status.PENDING, bench.clock.at)
-    assert bench.sent()[-1] == bench.review.id
+    assert (harness.review.status, harness.review.due_at) == (Status.PENDING, harness.clock.at)
+    assert harness.take_dispatched_ids()[-1] == harness.review.id
 
 
 def test_a_report_that_comes_again_makes_no_second_review_and_sends_the_first(
-    bench: ReviewHarness,
+    harness: ReviewHarness,
 ) -> None:
-    assert bench.task.run is not None
-    again = replace(a_failure_report(bench.task), run_id=bench.task.run.id)
-    assert record_failure(again, bench.recorder) is None
-    assert bench.sent() == [bench.review.id]
+    assert harness.task.run is not None
+    again = replace(a_failure_report(harness.task), run_id=harness.task.run.id)
+    assert record_failure(again, harness.failure_deps) is None
+    assert harness.take_dispatched_ids() == [harness.review.id]
 
 
 def test_a_task_without_a_specification_is_not_reviewed() -> None:
-    bench = ReviewHarness(payload={"provider": "scripted"})
-    task = bench.blocked_for_review()
-    assert (task.status, bench.reviews) == (Status.PENDING, [])
+    harness = ReviewHarness(payload={"provider": "scripted"})
+    task = harness.block_for_review()
+    assert (task.status, harness.reviews) == (Status.PENDING, [])
 
 
 def test_a_task_that_nobody_could_review_is_tried_again_with_guidance() -> None:
-    bench = ReviewHarness(payload={"spec": "x"})
-    task = bench.blocked_for_review()
-    assert (task.recovery_action, bench.reviews) == ("retry_with_guidance", [])
+    harness = ReviewHarness(payload={"spec": "x"})
+    task = harness.block_for_review()
+    assert (task.recovery_action, harness.reviews) == ("retry_with_guidance", [])
 
 
 def test_a_series_waits_for_no_review() -> None:
-    bench = ReviewHarness(repeat="daily")
-    task = bench.blocked_for_review()
-    assert (task.status, bench.reviews) == (Status.PENDING, [])
+    harness = ReviewHarness(repeat="daily")
+    task = harness.block_for_review()
+    assert (task.status, harness.reviews) == (Status.PENDING, [])
 
 
-def test_a_review_that_fails_is_not_reviewed_in_its_turn(bench: ReviewHarness) -> None:
+def test_a_review_that_fails_is_not_reviewed_in_its_turn(harness: ReviewHarness) -> None:
     for _ in range(3):
-        bench.fail(bench.review)
-    assert bench.review.recovery_action == "retry_with_guidance"
+        harness.fail(harness.review)
+    assert harness.review.recovery_action == "retry_with_guidance"
 
 
 # It ends
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_a_completed_review_takes_the_task_up_once(bench: ReviewHarness, times: int) -> None:
-    bench.clock.at += HOUR
-    bench.complete(bench.review)
-    bench.follow(times=times)
-    assert (bench.task.status, bench.task.due_at) == (Status.PENDING, bench.clock.at)
-    assert sum("Say which foo" in said for said in bench.task.guidance) == 1
-    assert set(bench.sent()) == {ID}
+def test_a_completed_review_takes_the_task_up_once(harness: ReviewHarness, times: int) -> None:
+    harness.clock.at += HOUR
+    harness.complete(harness.review)
+    harness.process_changes(times=times)
+    assert (harness.task.status, harness.task.due_at) == (Status.PENDING, harness.clock.at)
+    assert sum("Say which foo" in said for said in harness.task.guidance) == 1
+    assert set(harness.take_dispatched_ids()) == {ID}
 
 
-def test_a_record_that_comes_late_does_not_wake_what_has_gone_on(bench: ReviewHarness) -> None:
-    before = bench.review
-    done = bench.complete(before)
-    bench.follow()
-    bench.complete(bench.task)
-    ended = bench.task
-    sync_waiting_task(before, done, bench.follower)
-    assert bench.task == ended
+def test_a_record_that_comes_late_does_not_wake_what_has_gone_on(harness: ReviewHarness) -> None:
+    before = harness.review
+    done = harness.complete(before)
+    harness.process_changes()
+    harness.complete(harness.task)
+    ended = harness.task
+    sync_waiting_task(before, done, harness.sync_deps)
+    assert harness.task == ended
 
 
-def test_whoever_died_before_sending_it_sends_it_the_next_time(bench: ReviewHarness) -> None:
-    before, done = bench.review, bench.complete(bench.review)
-    bench.follow()
-    bench.queue.clear()
-    sync_waiting_task(before, done, bench.follower)
-    assert bench.sent() == [ID]
+def test_whoever_died_before_sending_it_sends_it_the_next_time(harness: ReviewHarness) -> None:
+    before, done = harness.review, harness.complete(harness.review)
+    harness.process_changes()
+    harness.queue.clear()
+    sync_waiting_task(before, done, harness.sync_deps)
+    assert harness.take_dispatched_ids() == [ID]
 
 
-def test_a_task_of_another_owner_is_no_review_whatever_it_says(bench: ReviewHarness) -> None:
+def test_a_task_of_another_owner_is_no_review_whatever_it_says(harness: ReviewHarness) -> None:
     stranger = an_action(id="other", sender_id="bob", review=ReviewLink(ID))
-    bench.store.tasks[stranger.id] = stranger
-    before = bench.task
-    sync_waiting_task(None, stranger, bench.follower)
-    assert (bench.task, bench.store.tasks["other"]) == (before, stranger)
-    assert bench.sent() == []
+    harness.store.tasks[stranger.id] = stranger
+    before = harness.task
+    sync_waiting_task(None, stranger, harness.sync_deps)
+    assert (harness.task, harness.store.tasks["other"]) == (before, stranger)
+    assert harness.take_dispatched_ids() == []
 
 
-def test_a_review_that_fails_for_good_escalates_the_task(bench: ReviewHarness) -> None:
+def test_a_review_that_fails_for_good_escalates_the_task(harness: ReviewHarness) -> None:
     for _ in range(4):
-        bench.fail(bench.review)
-    bench.follow(times=2)
-    assert (bench.task.status, bench.task.recovery_action) == (
+        harness.fail(harness.review)
+    harness.process_changes(times=2)
+    assert (harness.task.status, harness.task.recovery_action) == (
         *(Status.BLOCKED, "escalate_to_human"),
     )
-    assert "The review of its specification failed" in bench.task.guidance[-1]
-    assert bench.kinds().count("task:escalated") == 2, "one each, of the review and of the task"
+    assert "The review of its specification failed" in harness.task.guidance[-1]
+    assert harness.event_types().count("task:escalated") == 2, (
+        "one each, of the review and of the task"
+    )
 
 
-def test_of_a_blocked_review_only_the_task_waits_for_a_person(bench: ReviewHarness) -> None:
+def test_of_a_blocked_review_only_the_task_waits_for_a_person(harness: ReviewHarness) -> None:
     for _ in range(4):
-        bench.fail(bench.review)
-    bench.follow()
-    assert bench.review.status is Status.CANCELLED
+        harness.fail(harness.review)
+    harness.process_changes()
+    assert harness.review.status is Status.CANCELLED
 
 
-def test_a_review_that_is_called_off_escalates_the_task(bench: ReviewHarness) -> None:
-    bench.cancel(bench.review)
-    bench.follow(times=2)
-    assert bench.task.recovery_action == "escalate_to_human"
+def test_a_review_that_is_called_off_escalates_the_task(harness: ReviewHarness) -> None:
+    harness.cancel(harness.review)
+    harness.process_changes(times=2)
+    assert harness.task.recovery_action == "escalate_to_human"
 
 
-def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(bench: ReviewHarness) -> None:
-    bench.fail(bench.review)
-    bench.follow()
-    assert bench.task.recovery_action == "retry_with_spec_refresh"
-    assert bench.review.status is Status.PENDING
+def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(harness: ReviewHarness) -> None:
+    harness.fail(harness.review)
+    harness.process_changes()
+    assert harness.task.recovery_action == "retry_with_spec_refresh"
+    assert harness.review.status is Status.PENDING
 
 
 # The task leaves
@@ -151,184 +153,188 @@ def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(bench: Revie
 
 @pytest.mark.parametrize("move", [user_actions.cancel, user_actions.retry, user_actions.unblock])
 def test_a_task_that_waits_no_more_calls_its_review_off(
-    bench: ReviewHarness, move: Callable[..., Task]
+    harness: ReviewHarness, move: Callable[..., Task]
 ) -> None:
-    after = bench.wish(bench.task, move)
-    bench.follow(times=2)
-    assert bench.review.status is Status.CANCELLED
-    assert bench.task == after
+    after = harness.apply_change(harness.task, move)
+    harness.process_changes(times=2)
+    assert harness.review.status is Status.CANCELLED
+    assert harness.task == after
 
 
-def test_a_review_that_runs_is_called_off_once_it_waits_again(bench: ReviewHarness) -> None:
-    running = bench.claim(bench.review)
-    bench.wish(bench.task, user_actions.retry)
-    bench.follow()
-    assert bench.review == running
-    bench.fail(running)
-    bench.follow()
-    assert bench.review.status is Status.CANCELLED
+def test_a_review_that_runs_is_called_off_once_it_waits_again(harness: ReviewHarness) -> None:
+    running = harness.claim(harness.review)
+    harness.apply_change(harness.task, user_actions.retry)
+    harness.process_changes()
+    assert harness.review == running
+    harness.fail(running)
+    harness.process_changes()
+    assert harness.review.status is Status.CANCELLED
 
 
-def test_the_answer_of_a_review_that_nobody_waits_for_changes_nothing(bench: ReviewHarness) -> None:
-    running = bench.claim(bench.review)
-    bench.cancel(bench.task)
-    bench.complete(running)
-    bench.follow()
-    assert (bench.task.status, bench.review.status) == (Status.CANCELLED, Status.COMPLETED)
+def test_the_answer_of_a_review_that_nobody_waits_for_changes_nothing(
+    harness: ReviewHarness,
+) -> None:
+    running = harness.claim(harness.review)
+    harness.cancel(harness.task)
+    harness.complete(running)
+    harness.process_changes()
+    assert (harness.task.status, harness.review.status) == (Status.CANCELLED, Status.COMPLETED)
 
 
-def test_a_review_whose_task_is_gone_is_called_off(bench: ReviewHarness) -> None:
-    changes = [one for one in bench.store.changes if one[1].id == bench.review.id]
-    del bench.store.tasks[ID]
+def test_a_review_whose_task_is_gone_is_called_off(harness: ReviewHarness) -> None:
+    changes = [one for one in harness.store.changes if one[1].id == harness.review.id]
+    del harness.store.tasks[ID]
     for old, new in changes:
-        sync_waiting_task(old, new, bench.follower)
-    assert bench.review.status is Status.CANCELLED
+        sync_waiting_task(old, new, harness.sync_deps)
+    assert harness.review.status is Status.CANCELLED
 
 
-def test_a_task_whose_review_is_gone_is_escalated(bench: ReviewHarness) -> None:
-    del bench.store.tasks[bench.review.id]
-    bench.follow()
-    assert bench.task.recovery_action == "escalate_to_human"
+def test_a_task_whose_review_is_gone_is_escalated(harness: ReviewHarness) -> None:
+    del harness.store.tasks[harness.review.id]
+    harness.process_changes()
+    assert harness.task.recovery_action == "escalate_to_human"
 
 
 # A person says what it was
 
 
 def test_what_is_said_to_be_a_code_error_is_reviewed_as_well() -> None:
-    bench = ReviewHarness()
+    harness = ReviewHarness()
     for _ in range(2):
-        bench.fail(bench.task)
-    bench.fail(bench.task, BOOM)
-    assert bench.reviews == []
-    bench.reclassify("code_error")
-    assert bench.task.recovery_action == "retry_with_spec_refresh"
-    assert bench.review.due_at == bench.task.blocked_at
-    assert bench.task.due_at <= bench.review.due_at, "its retry comes no more"
-    assert bench.sent()[-1] == bench.review.id
+        harness.fail(harness.task)
+    harness.fail(harness.task, BOOM)
+    assert harness.reviews == []
+    harness.reclassify("code_error")
+    assert harness.task.recovery_action == "retry_with_spec_refresh"
+    assert harness.review.due_at == harness.task.blocked_at
+    assert harness.task.due_at <= harness.review.due_at, "its retry comes no more"
+    assert harness.take_dispatched_ids()[-1] == harness.review.id
 
 
 def test_what_was_no_bug_after_all_is_reviewed_and_that_is_told() -> None:
-    bench = ReviewHarness()
+    harness = ReviewHarness()
     for _ in range(2):
-        bench.fail(bench.task)
-    bench.fail(bench.task, BOOM, origin=Origin.LOGIC)
-    assert bench.task.recovery_action == "await_fix"
-    bench.store.changes.clear()
-    bench.reclassify("code_error")
-    bench.follow()
-    assert bench.review.status is Status.PENDING
-    assert bench.kinds() == [
+        harness.fail(harness.task)
+    harness.fail(harness.task, BOOM, origin=Origin.LOGIC)
+    assert harness.task.recovery_action == "await_fix"
+    harness.store.changes.clear()
+    harness.reclassify("code_error")
+    harness.process_changes()
+    assert harness.review.status is Status.PENDING
+    assert harness.event_types() == [
         *("task:reclassified", "task:recovery_action", "task:spec_refresh_requested"),
     ]
 
 
-def test_what_is_said_to_be_something_else_calls_the_review_off(bench: ReviewHarness) -> None:
-    bench.reclassify("transient")
-    bench.follow()
-    assert (bench.task.status, bench.review.status) == (Status.PENDING, Status.CANCELLED)
+def test_what_is_said_to_be_something_else_calls_the_review_off(harness: ReviewHarness) -> None:
+    harness.reclassify("transient")
+    harness.process_changes()
+    assert (harness.task.status, harness.review.status) == (Status.PENDING, Status.CANCELLED)
 
 
-def test_another_kind_that_is_reviewed_keeps_the_review(bench: ReviewHarness) -> None:
-    bench.clock.at += HOUR
-    bench.reclassify("test_failure")
-    bench.follow()
-    assert (bench.task.status, bench.review.status) == (Status.BLOCKED, Status.PENDING)
-    assert awaited_task_id(bench.task) == bench.review.id
+def test_another_kind_that_is_reviewed_keeps_the_review(harness: ReviewHarness) -> None:
+    harness.clock.at += HOUR
+    harness.reclassify("test_failure")
+    harness.process_changes()
+    assert (harness.task.status, harness.review.status) == (Status.BLOCKED, Status.PENDING)
+    assert awaited_task_id(harness.task) == harness.review.id
 
 
-def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(bench: ReviewHarness) -> None:
+def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(harness: ReviewHarness) -> None:
     """The one before was called off in between, and nobody would ever answer it."""
-    first = bench.review
-    bench.reclassify("transient")
-    bench.follow()
-    bench.reclassify("code_error")
-    bench.follow(times=2)
-    [second] = [review for review in bench.reviews if review.id != first.id]
-    assert bench.store.tasks[first.id].status is Status.CANCELLED
-    assert (bench.task.recovery_action, awaited_task_id(bench.task)) == (
+    first = harness.review
+    harness.reclassify("transient")
+    harness.process_changes()
+    harness.reclassify("code_error")
+    harness.process_changes(times=2)
+    [second] = [review for review in harness.reviews if review.id != first.id]
+    assert harness.store.tasks[first.id].status is Status.CANCELLED
+    assert (harness.task.recovery_action, awaited_task_id(harness.task)) == (
         *("retry_with_spec_refresh", second.id),
     )
-    assert bench.task.wait == Wait(WaitReason.SPEC_REVIEW, task_id=second.id)
-    assert bench.sent()[-1] == second.id
-    bench.complete(second)
-    bench.follow()
-    assert bench.task.status is Status.PENDING
+    assert harness.task.wait == Wait(WaitReason.SPEC_REVIEW, task_id=second.id)
+    assert harness.take_dispatched_ids()[-1] == second.id
+    harness.complete(second)
+    harness.process_changes()
+    assert harness.task.status is Status.PENDING
 
 
 def test_whoever_changes_their_mind_at_once_gets_a_review_of_its_own_too(
-    bench: ReviewHarness,
+    harness: ReviewHarness,
 ) -> None:
     """What is followed late calls off the first one, and not the other."""
-    first = bench.review
-    bench.reclassify("transient")
-    bench.reclassify("code_error")
-    bench.follow()
-    states = {review.id: review.status for review in bench.reviews}
+    first = harness.review
+    harness.reclassify("transient")
+    harness.reclassify("code_error")
+    harness.process_changes()
+    states = {review.id: review.status for review in harness.reviews}
     assert states.pop(first.id) is Status.CANCELLED
-    assert states == {awaited_task_id(bench.task): Status.PENDING}
+    assert states == {awaited_task_id(harness.task): Status.PENDING}
 
 
-def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(bench: ReviewHarness) -> None:
+def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(
+    harness: ReviewHarness,
+) -> None:
     for category in ("test_failure", "code_error", "test_failure"):
-        bench.cancel(bench.reviews[-1])
-        bench.follow()
-        assert bench.task.recovery_action == "escalate_to_human"
-        bench.reclassify(category)
-        bench.follow()
-    assert len(bench.reviews) == 4
-    assert bench.reviews[-1].status is Status.PENDING
-    assert awaited_task_id(bench.task) == bench.reviews[-1].id
+        harness.cancel(harness.reviews[-1])
+        harness.process_changes()
+        assert harness.task.recovery_action == "escalate_to_human"
+        harness.reclassify(category)
+        harness.process_changes()
+    assert len(harness.reviews) == 4
+    assert harness.reviews[-1].status is Status.PENDING
+    assert awaited_task_id(harness.task) == harness.reviews[-1].id
 
 
-def test_what_nobody_answered_may_be_reviewed_after_all(bench: ReviewHarness) -> None:
-    bench.sweep(after=DAY)
-    bench.follow()
-    assert (bench.task.status, bench.review.status) == (Status.FAILED, Status.CANCELLED)
-    bench.reclassify("test_failure")
-    bench.follow()
-    assert bench.task.status is Status.BLOCKED
-    assert awaited_task_id(bench.task) == bench.reviews[-1].id
-    assert bench.reviews[-1].status is Status.PENDING
+def test_what_nobody_answered_may_be_reviewed_after_all(harness: ReviewHarness) -> None:
+    harness.sweep(after=DAY)
+    harness.process_changes()
+    assert (harness.task.status, harness.review.status) == (Status.FAILED, Status.CANCELLED)
+    harness.reclassify("test_failure")
+    harness.process_changes()
+    assert harness.task.status is Status.BLOCKED
+    assert awaited_task_id(harness.task) == harness.reviews[-1].id
+    assert harness.reviews[-1].status is Status.PENDING
 
 
-def test_what_an_escalation_added_is_judged_anew_as_well(bench: ReviewHarness) -> None:
-    first = bench.task.guidance
-    bench.cancel(bench.review)
-    bench.follow()
-    bench.reclassify("transient")
-    assert bench.task.guidance[:-1] == first[:-1]
+def test_what_an_escalation_added_is_judged_anew_as_well(harness: ReviewHarness) -> None:
+    first = harness.task.guidance
+    harness.cancel(harness.review)
+    harness.process_changes()
+    harness.reclassify("transient")
+    assert harness.task.guidance[:-1] == first[:-1]
 
 
 # Races
 
 
-def test_a_race_that_is_lost_is_run_again(bench: ReviewHarness) -> None:
-    bench.complete(bench.review)
+def test_a_race_that_is_lost_is_run_again(harness: ReviewHarness) -> None:
+    harness.complete(harness.review)
 
     def cancel() -> None:
-        bench.store.tasks[ID] = user_actions.cancel(bench.task, at=bench.clock.at)
+        harness.store.tasks[ID] = user_actions.cancel(harness.task, at=harness.clock.at)
 
-    bench.store.rivals = [cancel]
-    bench.follow()
-    assert bench.task.status is Status.CANCELLED
+    harness.store.concurrent_writes = [cancel]
+    harness.process_changes()
+    assert harness.task.status is Status.CANCELLED
 
 
-def test_a_race_that_is_lost_again_and_again_comes_back(bench: ReviewHarness) -> None:
-    before, done = bench.review, bench.complete(bench.review)
+def test_a_race_that_is_lost_again_and_again_comes_back(harness: ReviewHarness) -> None:
+    before, done = harness.review, harness.complete(harness.review)
 
     def touch() -> None:
-        task = bench.task
-        bench.store.tasks[ID] = replace(task, version=task.version + 1)
+        task = harness.task
+        harness.store.tasks[ID] = replace(task, version=task.version + 1)
 
-    bench.store.rivals = [touch] * 3
+    harness.store.concurrent_writes = [touch] * 3
     with pytest.raises(StaleTaskError):
-        sync_waiting_task(before, done, bench.follower)
+        sync_waiting_task(before, done, harness.sync_deps)
 
 
 @pytest.mark.parametrize("status", list(Status))
 def test_of_other_tasks_nothing_is_read(status: Status) -> None:
-    bench = ReviewHarness()
-    bench.store.tasks.clear()
-    sync_waiting_task(a_task(), a_task(status=status), bench.follower)
-    sync_waiting_task(a_task(), None, bench.follower)
-    assert bench.sent() == []
+    harness = ReviewHarness()
+    harness.store.tasks.clear()
+    sync_waiting_task(a_task(), a_task(status=status), harness.sync_deps)
+    sync_waiting_task(a_task(), None, harness.sync_deps)
+    assert harness.take_dispatched_ids() == []

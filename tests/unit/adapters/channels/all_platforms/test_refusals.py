@@ -71,7 +71,7 @@ def test_an_error_that_cannot_be_read_is_one_by_its_status(line: Line, body: byt
 
 
 def test_silence_is_raised_as_it_is(line: Line) -> None:
-    line.receiver.drop()
+    line.receiver.drop_connection()
     assert isinstance(line.error(), NoResponseError)
 
 
@@ -136,13 +136,13 @@ def test_a_flood_that_quotes_the_token_is_told_without_it(line: Line) -> None:
 def test_no_error_on_the_way_holds_the_token(line: Line, misbehaviour: str) -> None:
     match misbehaviour:
         case "drop":
-            line.receiver.drop()
+            line.receiver.drop_connection()
         case "cut_short":
-            line.receiver.cut_short()
+            line.receiver.truncate_body()
         case "redirect":
             line.receiver.redirect(f"http://127.0.0.1/bot{TOKEN}")
         case _:
-            line.receiver.say(b"garbage\r\n\r\n")
+            line.receiver.send_raw(b"garbage\r\n\r\n")
     assert TOKEN not in exposed_text(line.error())
     assert len(line.receiver.requests) == 1
 

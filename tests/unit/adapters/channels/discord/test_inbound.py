@@ -32,7 +32,9 @@ TOKENS = {
 
 
 def hear(body: Any) -> InboundResult:
-    return DiscordInboundParser(KEYS).parse(sign_request("discord", body, at=NOW).raw(), now=NOW)
+    return DiscordInboundParser(KEYS).parse(
+        sign_request("discord", body, at=NOW).to_raw_request(), now=NOW
+    )
 
 
 def text_of(interaction: Payload) -> str:

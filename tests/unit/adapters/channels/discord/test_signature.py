@@ -17,7 +17,7 @@ BODY, TIMESTAMP = b'{"type": 1}', str(int(NOW.timestamp()))
 
 
 def test_a_request_signed_by_discord_is_accepted() -> None:
-    verify_signature(sign_request("discord", PING, at=NOW).raw(), KEYS, now=NOW)
+    verify_signature(sign_request("discord", PING, at=NOW).to_raw_request(), KEYS, now=NOW)
 
 
 def test_a_signature_by_another_key_is_rejected() -> None:
@@ -47,7 +47,7 @@ def test_a_text_that_cannot_be_a_signature_is_rejected(signature: str) -> None:
     "key", ["", "z" * 64, KEYS["discord"][:-2], KEYS["discord"] + "00", "é" * 64, "0" * 64]
 )
 def test_an_invalid_public_key_rejects_every_request(key: str) -> None:
-    request = sign_request("discord", PING, at=NOW).raw()
+    request = sign_request("discord", PING, at=NOW).to_raw_request()
 
     with pytest.raises(NotVerifiedError):
         verify_signature(request, {"discord": key}, now=NOW)
@@ -55,7 +55,7 @@ def test_an_invalid_public_key_rejects_every_request(key: str) -> None:
 
 @pytest.mark.parametrize("seconds", [-301, 301, 10**6])
 def test_a_signature_older_or_newer_than_five_minutes_is_rejected(seconds: int) -> None:
-    request = sign_request("discord", PING, at=NOW + timedelta(seconds=seconds)).raw()
+    request = sign_request("discord", PING, at=NOW + timedelta(seconds=seconds)).to_raw_request()
 
     with pytest.raises(NotVerifiedError, match="stale"):
         verify_signature(request, KEYS, now=NOW)

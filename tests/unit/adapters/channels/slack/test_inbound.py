@@ -31,7 +31,7 @@ HOOK = "https://hooks.slack.com/commands/T0001/1234/5678"
 
 
 def hear(sent: PlatformRequest) -> InboundResult:
-    return SlackInboundParser(KEYS).parse(sent.raw(), now=NOW)
+    return SlackInboundParser(KEYS).parse(sent.to_raw_request(), now=NOW)
 
 
 def commanded(text: str, **fields: str) -> Message:

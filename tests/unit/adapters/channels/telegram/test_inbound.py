@@ -28,7 +28,9 @@ NAMED = {**KEYS, "telegram_bot_name": "@DuecourseBot"}
 
 
 def hear(body: Any, keys: dict[str, str] = KEYS) -> InboundResult:
-    return TelegramInboundParser(keys).parse(sign_request("telegram", body, at=NOW).raw(), now=NOW)
+    return TelegramInboundParser(keys).parse(
+        sign_request("telegram", body, at=NOW).to_raw_request(), now=NOW
+    )
 
 
 def said(text: str | None, keys: dict[str, str] = KEYS, /, **fields: Any) -> Message | None:

@@ -1,4 +1,4 @@
-"""What is kept of people, in memory."""
+"""Chat stores, connections and the audit log in memory."""
 
 from __future__ import annotations
 
@@ -17,76 +17,76 @@ from duecourse.domain.tasks.owner import Owner
 
 class MemoryReplyStore:
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], StoredReply] = {}
+        self._replies: dict[tuple[str, str], StoredReply] = {}
 
     def get(self, message: Message) -> StoredReply | None:
-        return self._kept.get((message.channel, message.dedup_key))
+        return self._replies.get((message.channel, message.dedup_key))
 
     def save(self, message: Message, reply: StoredReply) -> None:
-        self._kept[message.channel, message.dedup_key] = reply
+        self._replies[message.channel, message.dedup_key] = reply
 
 
 class MemoryProfiles:
     def __init__(self) -> None:
-        self.kept: dict[Owner, Profile] = {}
+        self.profiles: dict[Owner, Profile] = {}
 
     def get(self, owner: Owner) -> Profile:
-        return self.kept.get(owner, Profile(owner))
+        return self.profiles.get(owner, Profile(owner))
 
     def save(self, profile: Profile) -> None:
-        self.kept[profile.owner] = profile
+        self.profiles[profile.owner] = profile
 
 
 class MemoryQuietHours:
-    """What is set is in force at once."""
+    """A change applies at once: nothing is cached."""
 
     def __init__(self) -> None:
-        self.kept: dict[Owner, QuietHours] = {}
+        self.by_owner: dict[Owner, QuietHours] = {}
 
     def get_cached(self, owner: Owner) -> QuietHours | None:
-        return self.kept.get(owner)
+        return self.by_owner.get(owner)
 
     get = get_cached
 
     def set(self, owner: Owner, quiet_hours: QuietHours | None) -> None:
         if quiet_hours is None:
-            self.kept.pop(owner, None)
+            self.by_owner.pop(owner, None)
         else:
-            self.kept[owner] = quiet_hours
+            self.by_owner[owner] = quiet_hours
 
 
 class MemoryConnections:
-    """`looks` counts how often all of them were asked for."""
+    """`list_calls` counts the calls of `list_all`."""
 
     def __init__(self, *connections: Connection) -> None:
-        self.known = {connection.id: connection for connection in connections}
-        self.looks = 0
+        self.connections = {connection.id: connection for connection in connections}
+        self.list_calls = 0
 
     def add(self, connection: Connection) -> None:
-        self.known[connection.id] = connection
+        self.connections[connection.id] = connection
 
     def update_subscription(self, connection_id: str, subscription: Subscription) -> bool:
-        known = self.known.get(connection_id)
+        known = self.connections.get(connection_id)
         if known is not None:
-            self.known[connection_id] = replace(known, subscription=subscription)
+            self.connections[connection_id] = replace(known, subscription=subscription)
         return known is not None
 
     def remove(self, connection_id: str) -> None:
-        self.known.pop(connection_id, None)
+        self.connections.pop(connection_id, None)
 
     def list_all(self) -> Sequence[Connection]:
-        self.looks += 1
-        return list(self.known.values())
+        self.list_calls += 1
+        return list(self.connections.values())
 
 
 class ListAuditLog:
-    """`error` is raised by the next notes, until it is taken away."""
+    """While `error` is set, every call raises it."""
 
     def __init__(self) -> None:
-        self.noted: list[str] = []
+        self.texts: list[str] = []
         self.error: Exception | None = None
 
     def record_change(self, change: ApiChange | OperatorChange) -> None:
         if self.error:
             raise self.error
-        self.noted.append(change.text)
+        self.texts.append(change.text)

@@ -1,4 +1,4 @@
-"""What becomes of tasks that were stored on their way. Only what programs go by is told."""
+"""What the program decides by tasks read from the table. Texts for people are left out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from duecourse.usecases.journal.overview import Overview, read_overview
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import claim_task
-from tests.support.chat_bench import ChatHarness
+from tests.support.chat_harness import ChatHarness
 from tests.support.fakes.limits import MemoryBreakers, MemoryBudgets
 from tests.support.fakes.tasks import MemoryStore
 
@@ -56,11 +56,11 @@ def observe(items: Mapping[str, Item]) -> dict[str, Any]:
 
 
 def _needs_person(tasks: Mapping[str, Task]) -> list[str]:
-    """Each is looked at alone: some are the same task at another time."""
-    return [name for name in tasks if _now(tasks[name]).needs_person]
+    """Read each one alone: some are the same task at another time."""
+    return [name for name in tasks if _overview(tasks[name]).needs_person]
 
 
-def _now(task: Task) -> Overview:
+def _overview(task: Task) -> Overview:
     breakers, budgets = MemoryBreakers(), MemoryBudgets()
     return read_overview(store=MemoryStore(task), breakers=breakers, budgets=budgets, now=NOW)
 
@@ -71,9 +71,9 @@ def _lane(task: Task) -> str | None:
 
 
 def _due_after_quiet_hours_off(held: Task) -> str:
-    bench = ChatHarness(held).lives_in("UTC")
-    bench.say("/quiet off")
-    return to_text(bench.task.due_at)
+    harness = ChatHarness(held).set_timezone("UTC")
+    harness.say("/quiet off")
+    return to_text(harness.task.due_at)
 
 
 def _reason(task: Task) -> str:
@@ -81,7 +81,7 @@ def _reason(task: Task) -> str:
 
 
 def _event_texts(old: Task, new: Task) -> list[str]:
-    """Each with what it has in its detail for programs."""
+    """Return the type of each event and its detail fields for programs."""
     return [
         " ".join(
             [event.type, *(name for name in _DETAIL_KEYS if event.detail.get(name) is not None)]
@@ -91,7 +91,7 @@ def _event_texts(old: Task, new: Task) -> list[str]:
 
 
 def _notification_kinds(old: Task, new: Task) -> list[str]:
-    return [str(notice.kind) for notice in notifications_for(old, new)]
+    return [str(notification.kind) for notification in notifications_for(old, new)]
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""A chat in memory: say something, and see what is answered and what is kept."""
+"""A chat in memory: send a command, read the reply and what is stored."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from duecourse.usecases.tasks.create_task import CreateTaskDeps
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import STACK_CAPABILITIES
+from tests.support.fakes.chat import ListAuditLog, MemoryProfiles, MemoryQuietHours
 from tests.support.fakes.limits import MemoryBudgets
-from tests.support.fakes.people import ListAuditLog, MemoryProfiles, MemoryQuietHours
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 
@@ -39,30 +39,30 @@ class ChatHarness:
         self.profiles = MemoryProfiles()
         self.quiet_hours = MemoryQuietHours()
         self.audit_log = ListAuditLog()
-        self.desk = ChatContext(
+        self.context = ChatContext(
             CreateTaskDeps(self.store, self.queue, MemoryBudgets(), STACK_CAPABILITIES),
             ApprovalDeps(self.store, MemorySubjects(), self.queue),
             self.profiles,
             self.quiet_hours,
             self.audit_log,
-            _no_recorder,
+            _no_failure_deps,
             providers,
             operators,
             NotifyLevel.IMPORTANT,
         )
         self._numbers = count(1)
 
-    def parse(
+    def dispatch(
         self, text: str, *, at: datetime = NOW, now: datetime | None = None, **fields: Any
     ) -> ChatMessage:
         key = fields.pop("key", f"message-{next(self._numbers)}")
         message = a_message(text, sent_at=at, dedup_key=key, **fields)
-        return dispatch_command(message, self.desk, now=now or at)
+        return dispatch_command(message, self.context, now=now or at)
 
     def say(self, text: str, **fields: Any) -> str:
-        return self.parse(text, **fields).text
+        return self.dispatch(text, **fields).text
 
-    def lives_in(self, zone: str) -> ChatHarness:
+    def set_timezone(self, zone: str) -> ChatHarness:
         self.profiles.save(Profile(Owner("console", "ada"), timezone=zone))
         return self
 
@@ -76,5 +76,5 @@ class ChatHarness:
         return task
 
 
-def _no_recorder() -> FailureDeps:
+def _no_failure_deps() -> FailureDeps:
     raise NotImplementedError

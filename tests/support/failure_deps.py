@@ -1,4 +1,4 @@
-"""The recorder of failures over fakes, by the shipped policies."""
+"""Dependencies of record_failure over fakes, with the built-in policies."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore
 
 
-def learning_deps(patterns: Patterns | None = None, *, adapts: bool = False) -> LearningDeps:
-    """Of what those patterns know; by itself, of nothing."""
-    return LearningDeps(patterns or MemoryPatterns(), adapts, log_learning_unavailable)
+def learning_deps(patterns: Patterns | None = None, *, is_adaptive: bool = False) -> LearningDeps:
+    """Return the dependencies for learning; without patterns, nothing is learned yet."""
+    return LearningDeps(patterns or MemoryPatterns(), is_adaptive, log_learning_unavailable)
 
 
-def failure_deps(store: MemoryStore, **parts: Any) -> FailureDeps:
+def failure_deps(store: MemoryStore, **fields: Any) -> FailureDeps:
     defaults = {
         "subjects": store.subjects,
         "queue": ListQueue(),
@@ -33,4 +33,4 @@ def failure_deps(store: MemoryStore, **parts: Any) -> FailureDeps:
         "pending_retries_limit": 50,
         "learning": learning_deps(),
     }
-    return FailureDeps(store=store, **{**defaults, **parts})
+    return FailureDeps(store=store, **{**defaults, **fields})

@@ -1,6 +1,6 @@
-"""What the local stack answers to a test.
+"""Responses of the local stack.
 
-Every answer is remembered until the test is over: a refusal that no test looked at fails it.
+All responses of a test are recorded: an error status that the test never reads fails it.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ RESPONSES: list[ApiResponse] = []
 
 
 class ApiResponse:
-    """Knows whether a test has looked at its status."""
+    """A response that knows whether the test read its status."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str], request: str) -> None:
         self._status = status
         self.body = body
         self.headers = headers
         self._request = request
-        self.is_unnoticed_refusal = status >= HTTPStatus.BAD_REQUEST
+        self.is_unchecked_error = status >= HTTPStatus.BAD_REQUEST
         RESPONSES.append(self)
 
     @property
     def status(self) -> int:
-        self.is_unnoticed_refusal = False
+        self.is_unchecked_error = False
         return self._status
 
     def __repr__(self) -> str:

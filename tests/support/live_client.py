@@ -1,4 +1,4 @@
-"""Listens to a local stack over its WebSocket, as a program outside would."""
+"""A WebSocket client of the local stack."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from local.runtime.server import Server
 from local.runtime.stack import DEFAULT_TOKEN
 from tests.support.stack_client import StackClient
 
-TIMEOUT = 20.0  # seconds: what does not come by then does not come
+TIMEOUT = 20.0  # seconds
 
 
 @dataclass(frozen=True)
 class LiveClient:
     websocket: ClientConnection
 
-    def parse(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         return dict(json.loads(self.websocket.recv(timeout=TIMEOUT)))
 
-    def say(self, message: Any) -> dict[str, Any]:
-        """What is answered; events that came before it are not expected here."""
+    def exchange(self, message: Any) -> dict[str, Any]:
+        """Send the message and return the next one received; no event may be pending."""
         self.websocket.send(message if isinstance(message, str | bytes) else json.dumps(message))
-        return self.parse()
+        return self.receive()
 
-    def hear_types(self, count: int) -> list[str]:
-        return [self.parse()["type"] for _ in range(count)]
+    def receive_types(self, count: int) -> list[str]:
+        return [self.receive()["type"] for _ in range(count)]
 
-    def vanish(self) -> None:
-        """Without a word: no closing frame, and the network breaks off."""
+    def reset_connection(self) -> None:
+        """Close the TCP connection without a closing frame."""
         raw = self.websocket.socket
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        raw.shutdown(socket.SHUT_RD)  # wakes the library's own reader
+        raw.shutdown(socket.SHUT_RD)  # wakes the library's reader thread
         raw.close()
 
 
@@ -52,10 +52,10 @@ class LiveServer:
     port: int
 
     @contextmanager
-    def listener(
+    def connect(
         self, token: str | None = DEFAULT_TOKEN, *, path: str = "/live", **options: Any
     ) -> Iterator[LiveClient]:
-        """By default as browsers do: with the token among the subprotocols."""
+        """Connect as browsers do: with the token among the subprotocols."""
         if token is not None:
             options["subprotocols"] = subprotocols(token)
         options = {"proxy": None, "compression": None, **options}

@@ -1,4 +1,4 @@
-"""A team's own handler in a file of its own, and a stack that runs it."""
+"""A custom handler in its own file, and a stack that runs it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BUG = "{}['missing']"
 
 
 class HandlerProject:
-    """Their one file, and the stack that runs it."""
+    """The handler's file and the stack that runs it."""
 
     def __init__(self, file: Path, client: StackClient) -> None:
         self.file = file
@@ -45,9 +45,9 @@ class HandlerProject:
 
     def deploy(self, **code: str) -> str:
         write_handler(self.file, **code)
-        answer = self.client.call("POST", "/_local/redeploy")
-        assert answer.status == 200, answer.body
-        return str(answer.body["version"])
+        response = self.client.call("POST", "/_local/redeploy")
+        assert response.status == 200, response.body
+        return str(response.body["version"])
 
     def create(self, **fields: Any) -> str:
         return str(self.client.create(type="lights", **{"in": "1m", **fields})["id"])
@@ -67,7 +67,7 @@ def write_handler(file: Path, **code: str) -> None:
 def handler_project(folder: Path) -> Iterator[HandlerProject]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
-        # Two files of one length within one second would share their bytecode.
+        # Two files of one length within one second would share one cached bytecode file.
         patch.setattr(sys, "dont_write_bytecode", True)
         file = folder / f"{MODULE_NAME}.py"
         write_handler(file)

@@ -1,4 +1,4 @@
-"""Versions of a task before and after something happened to it, for the tests of what is told."""
+"""Versions of a task before and after a change, for the tests of notifications."""
 
 from __future__ import annotations
 
@@ -52,36 +52,38 @@ def commit_run(before: Task, reply: Any = SUCCESS, **task: Any) -> Task:
     return end_run(before, RunStatus.COMMITTED, task=changes, mutation=mutation)
 
 
-def fail_run(before: Task, ends: RunStatus = RunStatus.PAUSED_TRANSIENT, /, **task: Any) -> Task:
+def fail_run(before: Task, status: RunStatus = RunStatus.PAUSED_TRANSIENT, /, **task: Any) -> Task:
     changes = {"last_error": "boom", **task}
-    return end_run(before, ends, task=changes, error=changes["last_error"])
+    return end_run(before, status, task=changes, error=changes["last_error"])
 
 
 def make_indeterminate(
-    before: Task, doubt: IndeterminatePolicy = IndeterminatePolicy.ASK_PERSON, /, **task: Any
+    before: Task, policy: IndeterminatePolicy = IndeterminatePolicy.ASK_PERSON, /, **task: Any
 ) -> Task:
     mutation = Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE)
     after = fail_run(before, RunStatus.CRASHED, **task)
     assert after.run is not None
-    return replace(after, run=replace(after.run, mutation=mutation, indeterminate_policy=doubt))
+    return replace(after, run=replace(after.run, mutation=mutation, indeterminate_policy=policy))
 
 
 def notification_for(old: Task | None, new: Task) -> Notification | None:
-    """What its owner hears, unless they want to hear all."""
-    found = [one for one in notifications_for(old, new) if one.kind is not NotificationKind.RETRY]
-    assert len(found) <= 1
-    return found[0] if found else None
+    """Return the notification of the owner at the default level, or None."""
+    notifications = [
+        one for one in notifications_for(old, new) if one.kind is not NotificationKind.RETRY
+    ]
+    assert len(notifications) <= 1
+    return notifications[0] if notifications else None
 
 
 def notification_text(old: Task | None, new: Task) -> str | None:
-    notice = notification_for(old, new)
-    return notice.message.text if notice else None
+    notification = notification_for(old, new)
+    return notification.message.text if notification else None
 
 
 def button_labels(old: Task, new: Task) -> list[str]:
-    notice = notification_for(old, new)
-    assert notice is not None
-    return [button.label for button in notice.message.buttons]
+    notification = notification_for(old, new)
+    assert notification is not None
+    return [button.label for button in notification.message.buttons]
 
 
 def wait_for_budget(old: Task) -> Task:

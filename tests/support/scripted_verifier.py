@@ -1,4 +1,4 @@
-"""A verifier that says what it is told, and what it takes to ask it."""
+"""A verifier with a scripted outcome, and the dependencies to call it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tests.support.fakes.tasks import MemoryStore
 
 
 class ScriptedVerifier:
-    """A verifier that says what it is told."""
+    """Returns or raises the scripted outcome and records the tasks."""
 
-    def __init__(self, found: Outcome | Exception | None = None) -> None:
-        self.found = found or NoOutcome()
-        self.asked: list[Task] = []
+    def __init__(self, outcome: Outcome | Exception | None = None) -> None:
+        self.outcome = outcome or NoOutcome()
+        self.tasks: list[Task] = []
 
     def verify(self, task: Task, *, deadline: datetime) -> Outcome:  # noqa: ARG002
-        self.asked.append(task)
-        if isinstance(self.found, Exception):
-            raise self.found
-        return self.found
+        self.tasks.append(task)
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
 
 
 def verification_deps(
@@ -33,12 +33,12 @@ def verification_deps(
     queue: ListQueue,
     failures: ListFailures,
     clock: ManualClock,
-    judge: ScriptedVerifier | None = None,
+    verifier: ScriptedVerifier | None = None,
 ) -> VerificationDeps:
     return VerificationDeps(
         approval_deps=ApprovalDeps(store, store.subjects, queue),
         failure_queue=failures,
-        verifier=judge or ScriptedVerifier(),
+        verifier=verifier or ScriptedVerifier(),
         clock=clock,
         lease=timedelta(seconds=90),
         time_limit=timedelta(seconds=45),

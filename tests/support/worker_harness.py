@@ -1,4 +1,4 @@
-"""A worker in memory, and whoever records its failures, with everything in reach of the test."""
+"""A worker and the failure function in memory, with their state open to the test."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from duecourse.usecases.runs.worker_deps import WorkerDeps
 from tests.support.builders.moments import DAY, NOW
 from tests.support.builders.runs import LEASE, run_of
 from tests.support.builders.tasks import ID
+from tests.support.failure_deps import failure_deps
+from tests.support.fakes.chat import MemoryQuietHours
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.limits import MemoryBreakers
-from tests.support.fakes.people import MemoryQuietHours
 from tests.support.fakes.queues import ListFailures, ListQueue
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import failure_deps
-from tests.support.verification import verification_deps
+from tests.support.scripted_verifier import verification_deps
 
 
 class WorkerHarness:
-    """`store` holds the task with the usual id, which is the one that runs."""
+    """Runs the task with the id `ID` that the store holds."""
 
     def __init__(self, store: MemoryStore, handlers: Mapping[str, Handler]) -> None:
         self.store = store
@@ -62,7 +62,7 @@ class WorkerHarness:
         return f"run-{self._runs}"
 
     def run(self, *, due_at: datetime | None = None) -> ExecutionResult:
-        """By a message for that time; by one that is not stale unless told otherwise."""
+        """Execute the task by a message for `due_at`, by default one that is current."""
         worker = WorkerDeps(
             store=self.store,
             subjects=self.store.subjects,
@@ -83,8 +83,6 @@ class WorkerHarness:
         return execute_task(Dispatch(due_at or self.task.due_at, ID), worker, is_slow_queue=True)
 
     def record(self, report: FailureReport | None = None) -> None:
-        """What the failure function makes of the last report, or of this one."""
-        recorder = failure_deps(
-            self.store, queue=self.queue, breakers=self.breakers, clock=self.clock
-        )
-        assert record_failure(report or self.report, recorder) is not None
+        """Record the last report, or this one, as the failure function does."""
+        deps = failure_deps(self.store, queue=self.queue, breakers=self.breakers, clock=self.clock)
+        assert record_failure(report or self.report, deps) is not None

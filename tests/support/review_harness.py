@@ -1,4 +1,4 @@
-"""A task with a specification, its review, and whoever follows them, in memory."""
+"""A task with a spec, its review and the use case that syncs them, in memory."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from duecourse.usecases.tasks.sync_waiting_task import WaitSyncDeps, sync_waitin
 from tests.support.builders.failures import a_failure_report
 from tests.support.builders.moments import DAY, NOW
 from tests.support.builders.tasks import ID, an_action, claim_task
+from tests.support.failure_deps import failure_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListFailures, ListQueue
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import failure_deps
 
 TYPE_ERROR = Failure.create('file.ts(45,12): error TS2304: Cannot find name "foo"')  # code_error
 SUCCESS = "Say which foo is meant.\nACTION_OUTCOME: success"
 
 
 class StreamedStore(MemoryStore):
-    """Keeps each change, as the table's stream does."""
+    """Records each change, as the table's stream does."""
 
     def __init__(self, *tasks: Task) -> None:
         super().__init__(*tasks)
         self.changes: list[tuple[Task | None, Task]] = []
 
-    def save(self, before: Task, after: Task, **also: Any) -> None:
-        super().save(before, after, **also)
-        made = [also["new_task"]] if also.get("new_task") else []
-        self.changes += [(before, after), *((None, task) for task in made)]
+    def save(self, before: Task, after: Task, **fields: Any) -> None:
+        super().save(before, after, **fields)
+        created = [fields["new_task"]] if fields.get("new_task") else []
+        self.changes += [(before, after), *((None, task) for task in created)]
 
 
 class ReviewHarness:
@@ -51,8 +51,8 @@ class ReviewHarness:
         self.store = StreamedStore(an_action(**{"payload": payload, **fields}))
         self.queue = ListQueue()
         self.clock = ManualClock(NOW)
-        self.runs = 0
-        self.told: list[Event] = []
+        self.run_count = 0
+        self.events: list[Event] = []
 
     @property
     def task(self) -> Task:
@@ -68,16 +68,16 @@ class ReviewHarness:
         return [task for task in self.store.tasks.values() if is_review(task)]
 
     @property
-    def recorder(self) -> FailureDeps:
+    def failure_deps(self) -> FailureDeps:
         return failure_deps(self.store, queue=self.queue, clock=self.clock)
 
     @property
-    def follower(self) -> WaitSyncDeps:
+    def sync_deps(self) -> WaitSyncDeps:
         return WaitSyncDeps(self.store, self.queue, self.clock)
 
     def claim(self, task: Task) -> Task:
-        self.runs += 1
-        running = claim_task(task, f"run-{self.runs}", at=self.clock.at)
+        self.run_count += 1
+        running = claim_task(task, f"run-{self.run_count}", at=self.clock.at)
         self.store.save(task, running)
         return running
 
@@ -85,52 +85,52 @@ class ReviewHarness:
         self.clock.at = max(self.clock.at, task.due_at)
         running = task if task.status is Status.IN_PROGRESS else self.claim(task)
         report = replace(a_failure_report(running, failure, at=self.clock.at), **fields)
-        assert record_failure(report, self.recorder)
+        assert record_failure(report, self.failure_deps)
         return self.store.tasks[task.id]
 
-    def blocked_for_review(self) -> Task:
-        """By its third code error."""
+    def block_for_review(self) -> Task:
+        """Fail three times with a code error."""
         for _ in range(3):
             self.fail(self.task)
         return self.task
 
     def complete(self, task: Task, reply: str = SUCCESS) -> Task:
         running = task if task.status is Status.IN_PROGRESS else self.claim(task)
-        done = run_transitions.commit(running, {"reply": reply}, at=self.clock.at)
-        self.store.save(running, done)
-        return done
+        committed = run_transitions.commit(running, {"reply": reply}, at=self.clock.at)
+        self.store.save(running, committed)
+        return committed
 
-    def wish(self, task: Task, move: Callable[..., Task]) -> Task:
-        after = move(task, at=self.clock.at)
+    def apply_change(self, task: Task, transition: Callable[..., Task]) -> Task:
+        after = transition(task, at=self.clock.at)
         self.store.save(task, after)
         return after
 
     def cancel(self, task: Task) -> Task:
-        return self.wish(task, user_actions.cancel)
+        return self.apply_change(task, user_actions.cancel)
 
     def reclassify(self, category: str) -> Task:
-        return reclassify_task(self.task, category, self.recorder)
+        return reclassify_task(self.task, category, self.failure_deps)
 
-    def follow(self, *, times: int = 1) -> None:
-        """All that has happened, and all that follows from it."""
+    def process_changes(self, *, times: int = 1) -> None:
+        """Process all recorded changes, and the changes that follow from them."""
         while self.store.changes:
             old, new = self.store.changes.pop(0)
             if old is not None:
-                self.told += events_between(old, new, at=self.clock.at)
+                self.events += events_between(old, new, at=self.clock.at)
             for _ in range(times):
-                sync_waiting_task(old, new, self.follower)
+                sync_waiting_task(old, new, self.sync_deps)
 
     def sweep(self, after: timedelta = timedelta(0), blocked_for: timedelta = DAY) -> int:
         self.clock.at += after
-        return expire_blocked_tasks(self.sweeper(lambda: True), blocked_for)
+        return expire_blocked_tasks(self.sweep_deps(lambda: True), blocked_for)
 
-    def sweeper(self, has_time: Callable[[], bool]) -> SweepDeps:
+    def sweep_deps(self, has_time: Callable[[], bool]) -> SweepDeps:
         return SweepDeps(self.store, self.queue, ListFailures(), self.clock, has_time)
 
-    def sent(self) -> list[str]:
-        found = [one.task_id for one in self.queue]
+    def take_dispatched_ids(self) -> list[str]:
+        ids = [dispatch.task_id for dispatch in self.queue]
         self.queue.clear()
-        return found
+        return ids
 
-    def kinds(self) -> list[str]:
-        return [event.type for event in self.told]
+    def event_types(self) -> list[str]:
+        return [event.type for event in self.events]

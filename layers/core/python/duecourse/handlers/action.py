@@ -41,21 +41,21 @@ class ActionHandler(Handler):
         return keys_of_call(payload, self.providers)
 
     def check(self, payload: Mapping[str, Any]) -> None:
-        check_action(payload, {name: one.check for name, one in self.providers.items()})
+        check_action(payload, {name: provider.check for name, provider in self.providers.items()})
 
     def prepare(self, context: RunContext) -> dict[str, Any] | None:
-        most = self._provider(context).estimate_max_cost(_build_request(context))
-        return reserve_budget(context, self.budgets, self.clock, max_cost=most)
+        max_cost = self._provider(context).estimate_max_cost(_build_request(context))
+        return reserve_budget(context, self.budgets, self.clock, max_cost=max_cost)
 
     def release(self, context: RunContext) -> None:
         release_reservation(context.prepared, self.budgets)
 
     def mutate(self, context: RunContext) -> dict[str, str]:
-        with settle_reservation(context.prepared, self.budgets) as bill:
+        with settle_reservation(context.prepared, self.budgets) as call_cost:
             reply = call_provider(
                 self._provider(context), _build_request(context), context, clock=self.clock
             )
-            bill.cost = reply.cost
+            call_cost.cost = reply.cost
         _require_outcome(reply.text, is_verified_later=context.task.verify)
         return {"reply": reply.text[-REPLY_LIMIT:]}
 

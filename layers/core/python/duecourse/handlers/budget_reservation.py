@@ -74,17 +74,17 @@ def settle_reservation(reservation: dict[str, Any] | None, budgets: Budgets) -> 
 
     If the worker dies inside, the reservation stays held: the money may have been spent.
     """
-    bill = CallCost()
+    call_cost = CallCost()
     if reservation is None:
-        yield bill
+        yield call_cost
         return
-    held = _Reservation.from_json(reservation)
+    stored = _Reservation.from_json(reservation)
     try:
-        yield bill
+        yield call_cost
     except Exception as error:
-        _settle(held, _cost_of_error(error, held), budgets)
+        _settle(stored, _cost_of_error(error, stored), budgets)
         raise
-    _settle(held, held.max_cost if bill.cost is None else bill.cost, budgets)
+    _settle(stored, stored.max_cost if call_cost.cost is None else call_cost.cost, budgets)
 
 
 def _cost_of_error(error: Exception, reservation: _Reservation) -> int:

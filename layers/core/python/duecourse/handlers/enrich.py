@@ -82,7 +82,7 @@ class EnrichHandler(Handler):
         return keys and [*keys, "schema", "input", "tell"]
 
     def check(self, payload: Mapping[str, Any]) -> None:
-        check_action(payload, {name: one.check for name, one in self.providers.items()})
+        check_action(payload, {name: provider.check for name, provider in self.providers.items()})
         if "schema" not in payload:
             raise ValueError("schema: is required, the answer must fit it")
         parse_schema(payload["schema"])
@@ -97,18 +97,18 @@ class EnrichHandler(Handler):
             self.check(context.task.payload)
         except ValueError as error:
             raise InvalidPayloadError(error) from None
-        most = provider.estimate_max_cost(_build_request(context))
-        return reserve_budget(context, self.budgets, self.clock, max_cost=most)
+        max_cost = provider.estimate_max_cost(_build_request(context))
+        return reserve_budget(context, self.budgets, self.clock, max_cost=max_cost)
 
     def release(self, context: RunContext) -> None:
         release_reservation(context.prepared, self.budgets)
 
     def mutate(self, context: RunContext) -> Any:
-        with settle_reservation(context.prepared, self.budgets) as bill:
+        with settle_reservation(context.prepared, self.budgets) as call_cost:
             reply = call_provider(
                 self._provider(context), _build_request(context), context, clock=self.clock
             )
-            bill.cost = reply.cost
+            call_cost.cost = reply.cost
         answer = parse_answer(reply.text)
         if problems := parse_schema(context.task.payload["schema"]).find_errors(answer):
             raise AnswerSchemaError(problems)
@@ -117,9 +117,9 @@ class EnrichHandler(Handler):
     def emit(self, context: RunContext) -> None:
         if context.task.payload.get("tell"):
             target = context.task.reply_target
-            said = ChatMessage(_format_result(context.result))
+            message = ChatMessage(_format_result(context.result))
             self._channel(context).send(
-                target, said, idempotency_key=f"{context.idempotency_key}:emit"
+                target, message, idempotency_key=f"{context.idempotency_key}:emit"
             )
 
     def _provider(self, context: RunContext) -> Provider:

@@ -60,15 +60,15 @@ class LambdaHandler(Handler):
         function = payload.get("function")
         if not isinstance(function, str) or function not in self.allowed_functions:
             raise NotConfiguredError("function", function)
-        question = {
+        request = {
             "input": payload.get("input"),
             "task_id": context.task.id,
             "key": context.idempotency_key,
             "attempt": context.attempt,
         }
-        asked = timedelta(seconds=payload.get("timeout", DEFAULT_TIMEOUT))
-        timeout = _time_left(context, asked, self.clock)
-        return _invoke(self.invoker, function, question, timeout)
+        requested_timeout = timedelta(seconds=payload.get("timeout", DEFAULT_TIMEOUT))
+        timeout = _time_left(context, requested_timeout, self.clock)
+        return _invoke(self.invoker, function, request, timeout)
 
 
 class RemoteHandler(Handler):
@@ -93,7 +93,7 @@ class RemoteHandler(Handler):
         return self.call_phase("mutate", context)
 
     def call_phase(self, phase: str, context: RunContext) -> Any:
-        question = {
+        request = {
             "phase": phase,
             "task": task_to_json(context.task),
             "key": context.idempotency_key,
@@ -102,7 +102,7 @@ class RemoteHandler(Handler):
             "result": context.result,
         }
         timeout = _time_left(context, self.timeout, self.clock)
-        return _invoke(self.invoker, self.function, question, timeout)
+        return _invoke(self.invoker, self.function, request, timeout)
 
 
 def remote_handler(
@@ -119,9 +119,9 @@ def remote_handler(
     """
     if "mutate" not in phases or not phases <= PHASES:
         raise ValueError(f"phases: must be mutate, with or without others of {sorted(PHASES)}")
-    chosen = {name: method for name, method in _OPTIONAL_PHASES.items() if name in phases}
-    kind: type[RemoteHandler] = type("RemoteHandler", (RemoteHandler,), chosen)
-    return kind(function, invoker, clock, **options)
+    methods = {name: method for name, method in _OPTIONAL_PHASES.items() if name in phases}
+    handler_class: type[RemoteHandler] = type("RemoteHandler", (RemoteHandler,), methods)
+    return handler_class(function, invoker, clock, **options)
 
 
 def _prepare(handler: RemoteHandler, context: RunContext) -> Any:
@@ -160,7 +160,7 @@ def _time_left(context: RunContext, requested_timeout: timedelta, clock: Clock) 
 
     A function still running when the lease expires could not be told from a lost one.
     """
-    left = min(requested_timeout, context.deadline - clock.now())
-    if left < MIN_TIME_LEFT:
+    time_left = min(requested_timeout, context.deadline - clock.now())
+    if time_left < MIN_TIME_LEFT:
         raise LeaseLostError(context.task.short_id)
-    return left
+    return time_left

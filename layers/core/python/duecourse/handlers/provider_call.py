@@ -26,23 +26,25 @@ def get_provider(name: object, providers: Mapping[str, Provider]) -> Provider:
 
 def keys_of_call(payload: Mapping[str, Any], providers: Mapping[str, Provider]) -> list[str] | None:
     """Return the payload keys allowed for the payload's provider; None if it is not configured."""
-    return list_call_keys(payload, {name: one.payload_keys for name, one in providers.items()})
+    return list_call_keys(
+        payload, {name: provider.payload_keys for name, provider in providers.items()}
+    )
 
 
 def call_provider(
-    provider: Provider, ask: ProviderRequest, context: RunContext, *, clock: Clock
+    provider: Provider, request: ProviderRequest, context: RunContext, *, clock: Clock
 ) -> ProviderReply:
     """Call the provider and set `context.call`, also if the call raises."""
-    began = clock.now()
-    told: object = None
+    started_at = clock.now()
+    reply_or_error: object = None
     try:
-        reply = provider.call(ask)
-        told = reply
+        reply = provider.call(request)
+        reply_or_error = reply
     except BaseException as error:
-        told = error
+        reply_or_error = error
         raise
     finally:
-        context.call = _to_provider_call(context, told, duration=clock.now() - began)
+        context.call = _to_provider_call(context, reply_or_error, duration=clock.now() - started_at)
     return reply
 
 

@@ -37,25 +37,25 @@ class ProviderVerifier:
     def verify(self, task: Task, *, deadline: datetime) -> Outcome:
         payload = verifier_payload(task) or {}
         provider = get_provider(payload.get("provider"), self.providers)
-        work = _verifier_context(task, payload, deadline=deadline)
-        ask = _build_request(task, work)
-        held = reserve_budget(
-            work, self.budgets, self.clock, max_cost=provider.estimate_max_cost(ask)
+        context = _verifier_context(task, payload, deadline=deadline)
+        request = _build_request(task, context)
+        reservation = reserve_budget(
+            context, self.budgets, self.clock, max_cost=provider.estimate_max_cost(request)
         )
-        with settle_reservation(held, self.budgets) as bill:
-            reply = provider.call(ask)
-            bill.cost = reply.cost
+        with settle_reservation(reservation, self.budgets) as call_cost:
+            reply = provider.call(request)
+            call_cost.cost = reply.cost
         return parse_outcome(reply.text)
 
 
 def _verifier_context(task: Task, payload: Mapping[str, Any], *, deadline: datetime) -> RunContext:
     run = current_run(task)
-    call = f"{run.id}:verify:{run.verifier_attempts}"
+    call_id = f"{run.id}:verify:{run.verifier_attempts}"
     return RunContext(
         task=replace(task, payload=payload),
         idempotency_key=f"{run.mutation.idempotency_key}:verify:{run.id}",
         attempt=run.verifier_attempts,
-        run_id=call,
+        run_id=call_id,
         deadline=deadline,
     )
 
@@ -74,5 +74,5 @@ def _build_request(task: Task, context: RunContext) -> ProviderRequest:
 
 def _build_question(task: Task, result: object) -> str:
     report = result.get("reply") if isinstance(result, Mapping) else result
-    told = report if isinstance(report, str) else json.dumps(report)
-    return f"The task:\n{task.description}\n\nThe report:\n{told}"
+    text = report if isinstance(report, str) else json.dumps(report)
+    return f"The task:\n{task.description}\n\nThe report:\n{text}"

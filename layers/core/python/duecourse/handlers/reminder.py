@@ -23,5 +23,5 @@ class ReminderHandler(Handler):
         channel = self.channels.get(task.channel)
         if channel is None:
             raise NotConfiguredError("channel", task.channel)
-        said = ChatMessage(f"Reminder: {task.description}", reminder_buttons(task))
-        channel.send(task.reply_target, said, idempotency_key=context.idempotency_key)
+        message = ChatMessage(f"Reminder: {task.description}", reminder_buttons(task))
+        channel.send(task.reply_target, message, idempotency_key=context.idempotency_key)

@@ -38,14 +38,14 @@ class WebhookRefusedError(DuecourseError):
 
     def __init__(self, host: str, response: HttpResponse) -> None:
         redirect = " (redirects are not followed)" if 300 <= response.status < 400 else ""
-        told = _decode_body(response.body, ERROR_BODY_LIMIT).strip()
+        body = _decode_body(response.body, ERROR_BODY_LIMIT).strip()
         super().__init__(
-            f"{host} answered {response.status}{redirect}" + (f": {told}" if told else "")
+            f"{host} answered {response.status}{redirect}" + (f": {body}" if body else "")
         )
         self.status = response.status
         self.retry_after = response.headers.get("retry-after")
-        is_open = response.status in _INDETERMINATE_STATUSES
-        self.effect = Effect.UNKNOWN if is_open else Effect.NONE
+        is_unknown = response.status in _INDETERMINATE_STATUSES
+        self.effect = Effect.UNKNOWN if is_unknown else Effect.NONE
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ class WebhookHandler(Handler):
         headers = self._build_headers(webhook, context, body)
         timeout = min(webhook.timeout, context.deadline - self.clock.now())
         try:
-            answer = self.http_client.post(webhook.url, body, headers, timeout=timeout)
+            response = self.http_client.post(webhook.url, body, headers, timeout=timeout)
         except NoResponseError as error:
             if not _is_success(error.status):
                 raise
             return {"status": error.status, "body": None}  # success; only the body was lost
-        if not _is_success(answer.status):
-            raise WebhookRefusedError(webhook.host, answer)
-        return {"status": answer.status, "body": _decode_body(answer.body, RESULT_BODY_LIMIT)}
+        if not _is_success(response.status):
+            raise WebhookRefusedError(webhook.host, response)
+        return {"status": response.status, "body": _decode_body(response.body, RESULT_BODY_LIMIT)}
 
     def _parse_payload(self, context: RunContext) -> Webhook:
         try:
@@ -81,11 +81,16 @@ class WebhookHandler(Handler):
             raise NotSentError(f"the payload's {error}", code="bad_payload") from None
 
     def _build_headers(self, webhook: Webhook, context: RunContext, body: bytes) -> dict[str, str]:
-        usual = {"content-type": "application/json", "user-agent": f"duecourse/{__version__}"}
-        signed = sign_headers(
+        defaults = {"content-type": "application/json", "user-agent": f"duecourse/{__version__}"}
+        signature = sign_headers(
             context.idempotency_key, body, secret=self._load_secret(), at=self.clock.now()
         )
-        return {**usual, **webhook.headers, "idempotency-key": context.idempotency_key, **signed}
+        return {
+            **defaults,
+            **webhook.headers,
+            "idempotency-key": context.idempotency_key,
+            **signature,
+        }
 
     def _load_secret(self) -> str:
         """Return the signing secret, or raise: nothing is sent unsigned."""

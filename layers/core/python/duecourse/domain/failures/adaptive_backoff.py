@@ -27,44 +27,51 @@ def adapt_delay(
     """
     if category.server_time_wins or category.until_budget_clears or not category.counts:
         return None
-    own, delays = category.delay(retry_count), sorted(set(category.delays))
-    known = _outcomes_for(outcomes, own)
-    if known.is_mostly_failing:
-        return _choose_longer(own, [delay for delay in delays if delay > own], outcomes)
+    policy_delay, delays = category.delay(retry_count), sorted(set(category.delays))
+    policy_outcomes = _outcomes_for(outcomes, policy_delay)
+    if policy_outcomes.is_mostly_failing:
+        return _choose_longer(
+            policy_delay, [delay for delay in delays if delay > policy_delay], outcomes
+        )
     shorter = [
-        delay for delay in delays if delay < own and _outcomes_for(outcomes, delay).is_reliable
+        delay
+        for delay in delays
+        if delay < policy_delay and _outcomes_for(outcomes, delay).is_reliable
     ]
-    return _use_shorter(own, shorter[0], outcomes) if shorter else None
+    return _use_shorter(policy_delay, shorter[0], outcomes) if shorter else None
 
 
 def _choose_longer(
     policy_delay: timedelta, delays: list[timedelta], outcomes: RetryOutcomesByDelay
 ) -> AdaptedDelay | None:
-    known = _outcomes_for(outcomes, policy_delay)
-    failed = (
-        f"After {_format_delay(policy_delay)} {known.succeeded} of {known.attempted} retries worked"
-    )
+    policy_outcomes = _outcomes_for(outcomes, policy_delay)
+    policy_result = f"After {_format_delay(policy_delay)} {_ratio(policy_outcomes)} retries worked"
     for delay in delays:
-        found = _outcomes_for(outcomes, delay)
-        if not found.has_enough_samples:
-            because = f"{failed}; {_format_delay(delay)} are tried, to find out."
-        elif found.is_clearly_better(known):
-            because = (
-                f"{failed}, after {_format_delay(delay)} {found.succeeded} of {found.attempted}."
-            )
+        delay_outcomes = _outcomes_for(outcomes, delay)
+        if not delay_outcomes.has_enough_samples:
+            reason = f"{policy_result}; {_format_delay(delay)} are tried, to find out."
+        elif delay_outcomes.is_clearly_better(policy_outcomes):
+            reason = f"{policy_result}, after {_format_delay(delay)} {_ratio(delay_outcomes)}."
         else:
             continue
-        return AdaptedDelay(policy_delay=policy_delay, delay=delay, outcomes=found, reason=because)
+        return AdaptedDelay(
+            policy_delay=policy_delay, delay=delay, outcomes=delay_outcomes, reason=reason
+        )
     return None
 
 
 def _use_shorter(
     policy_delay: timedelta, delay: timedelta, outcomes: RetryOutcomesByDelay
 ) -> AdaptedDelay:
-    found = _outcomes_for(outcomes, delay)
-    share = f"{found.succeeded} of {found.attempted}"
-    reason = f"After {_format_delay(delay)} already, {share} retries worked."
-    return AdaptedDelay(policy_delay=policy_delay, delay=delay, outcomes=found, reason=reason)
+    delay_outcomes = _outcomes_for(outcomes, delay)
+    reason = f"After {_format_delay(delay)} already, {_ratio(delay_outcomes)} retries worked."
+    return AdaptedDelay(
+        policy_delay=policy_delay, delay=delay, outcomes=delay_outcomes, reason=reason
+    )
+
+
+def _ratio(outcomes: RetryOutcomes) -> str:
+    return f"{outcomes.succeeded} of {outcomes.attempted}"
 
 
 def _outcomes_for(outcomes: RetryOutcomesByDelay, delay: timedelta) -> RetryOutcomes:

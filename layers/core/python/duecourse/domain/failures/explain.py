@@ -71,7 +71,7 @@ def explain_failure(
     """
     policy, attempt = request.policy, request.attempt
     diagnosis = diagnose(request.failure, policy)
-    situation = FailureContext(
+    context = FailureContext(
         retry_count=attempt,
         max_retries=policy.max_retries,
         failed_at=now,
@@ -79,7 +79,7 @@ def explain_failure(
         has_spec=request.has_spec,
         subject=Subject(id="explained", failure_count=attempt),
     )
-    decision = decide(request.failure, diagnosis, policy, situation)
+    decision = decide(request.failure, diagnosis, policy, context)
     return {
         "policy": policy.name,
         "category": diagnosis.category,
@@ -98,12 +98,14 @@ def explain_failure(
 
 
 def _field_readers(policies: Mapping[str, Policy]) -> Mapping[str, Reader[Any]]:
-    most = MAX_RETRY_AFTER.total_seconds()
+    max_seconds = MAX_RETRY_AFTER.total_seconds()
     return {
         "type": text_field(200),
         "code": text_field(200),
         "status": integer_field(100, 599),
-        "retry_after": Reader(_parse_seconds, {"type": "number", "minimum": 0, "maximum": most}),
+        "retry_after": Reader(
+            _parse_seconds, {"type": "number", "minimum": 0, "maximum": max_seconds}
+        ),
         "message": Reader(_parse_message, {"type": "string", "maxLength": _MAX_MESSAGE_LENGTH}),
         "policy": choice_field(policies),
         "attempt": integer_field(0, MAX_ATTEMPTS),
@@ -119,9 +121,13 @@ def _parse_message(value: Any) -> str:
 
 
 def _parse_seconds(value: Any) -> float:
-    most = MAX_RETRY_AFTER.total_seconds()
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-        raise ValueError(f"must be seconds from 0 to {most:,.0f}")
+    max_seconds = MAX_RETRY_AFTER.total_seconds()
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 <= value <= max_seconds
+    ):
+        raise ValueError(f"must be seconds from 0 to {max_seconds:,.0f}")
     return float(value)
 
 

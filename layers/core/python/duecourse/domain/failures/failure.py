@@ -48,13 +48,13 @@ class Failure:
         `retry_after` is missing, it is searched in the message.
         """
         text = redact(message, MESSAGE_LIMIT)
-        asked = parse_retry_after(evidence.get("retry_after"), at=at)
+        retry_after = parse_retry_after(evidence.get("retry_after"), at=at)
         return cls(
             message=text,
             type=_clean_name(evidence.get("type")),
             code=_clean_name(evidence.get("code")),
             status=_parse_status(evidence.get("status")),
-            retry_after=asked if asked is not None else find_retry_after(text),
+            retry_after=retry_after if retry_after is not None else find_retry_after(text),
             phase=_clean_name(evidence.get("phase")),
             traceback=_clean_traceback(evidence.get("traceback")),
         )
@@ -68,15 +68,17 @@ class Failure:
         An exception with a `type` attribute reports another system's error, so its traceback in
         Duecourse's code is left out.
         """
-        known: dict[str, Any] = {
+        evidence: dict[str, Any] = {
             name: getattr(error, name, None) for name in ("code", "status", "retry_after")
         }
-        known |= {"phase": phase, "at": at}
+        evidence |= {"phase": phase, "at": at}
         if hasattr(error, "type"):
-            return cls.create(_message_of(error), type=error.type, **known)
+            return cls.create(_message_of(error), type=error.type, **evidence)
         name = type(error).__name__
-        told = "".join(traceback.format_exception(error))
-        return cls.create(f"{name}: {_message_of(error)}", type=name, traceback=told, **known)
+        formatted = "".join(traceback.format_exception(error))
+        return cls.create(
+            f"{name}: {_message_of(error)}", type=name, traceback=formatted, **evidence
+        )
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Failure:
@@ -84,13 +86,13 @@ class Failure:
         return cls.create(str(stored.get("message", "")), **evidence)
 
     def to_json(self) -> dict[str, Any]:
-        waits = self.retry_after.total_seconds() if self.retry_after is not None else None
+        retry_after = self.retry_after.total_seconds() if self.retry_after is not None else None
         stored = {
             "message": self.message,
             "type": self.type,
             "code": self.code,
             "status": self.status,
-            "retry_after": waits,
+            "retry_after": retry_after,
             "phase": self.phase,
             "traceback": self.traceback,
         }

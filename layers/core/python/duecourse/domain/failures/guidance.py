@@ -15,15 +15,19 @@ def format_guidance(
     """Return the hint for the next attempt, or None if `action` is not a step of a ladder."""
     fix, failures = diagnosis.fix, context.retry_count + 1
     if diagnosis.location is not None:
-        place = diagnosis.location
-        fix += f" It points to {place.file}" + (f", line {place.line}." if place.line else ".")
+        location = diagnosis.location
+        fix += f" It points to {location.file}" + (
+            f", line {location.line}." if location.line else "."
+        )
     match action:
         case Action.RETRY_WITH_GUIDANCE if context.retry_count == 0:
             return fix
         case Action.RETRY_WITH_GUIDANCE:
             ordinal = _ORDINALS[min(context.retry_count, len(_ORDINALS) - 1)]
-            other = " Take an entirely different approach." if context.retry_count >= 2 else ""
-            return f"{ordinal} retry. {fix}{other}"
+            new_approach = (
+                " Take an entirely different approach." if context.retry_count >= 2 else ""
+            )
+            return f"{ordinal} retry. {fix}{new_approach}"
         case Action.RETRY_WITH_SPEC_REFRESH:
             return f"It failed {failures} times: the specification may be unclear. {fix}"
         case Action.ESCALATE_TO_HUMAN:

@@ -51,14 +51,16 @@ def load_policies(texts: Mapping[str, str]) -> dict[str, Policy]:
 
 def find_wrong_examples(policy: Policy) -> list[str]:
     """Return a message for each example that its own rule does not decide."""
-    wrong = []
+    messages = []
     for rule in policy.rules:
         for example in rule.examples:
-            found = diagnose(example, policy)
-            if found.pattern != rule.id:
-                shown = " ".join(example.message.split())[:80]
-                wrong.append(f"rule {rule.id}: its example {shown!r} is decided by {found.pattern}")
-    return wrong
+            diagnosis = diagnose(example, policy)
+            if diagnosis.pattern != rule.id:
+                excerpt = " ".join(example.message.split())[:80]
+                messages.append(
+                    f"rule {rule.id}: its example {excerpt!r} is decided by {diagnosis.pattern}"
+                )
+    return messages
 
 
 def _parse_toml(file: str, toml: str) -> TomlTable:
@@ -122,11 +124,11 @@ def _parse_category(name: str, table: TomlTable) -> Category:
 def _parse_rules(table: TomlTable, categories: Container[str]) -> tuple[Rule, ...]:
     rules: dict[str, Rule] = {}
     tables: list[Any] = table.read("rules", _require_table_list, [])
-    for nth, values in enumerate(tables):
-        inner = table.subtable("rules", values, header="[[rules]]", nth=nth)
-        rule = parse_rule(inner, categories)
+    for index, values in enumerate(tables):
+        rule_table = table.subtable("rules", values, header="[[rules]]", nth=index)
+        rule = parse_rule(rule_table, categories)
         if rule.id in rules:
-            inner.fail("there is a rule of this id already", "id")
+            rule_table.fail("there is a rule of this id already", "id")
         rules[rule.id] = rule
     return tuple(rules.values())
 
@@ -134,8 +136,8 @@ def _parse_rules(table: TomlTable, categories: Container[str]) -> tuple[Rule, ..
 def _add_own_rules(policy: Policy, table: TomlTable) -> Policy:
     rules = _parse_rules(table, policy.categories)
     table.reject_unknown_keys()
-    if twice := {rule.id for rule in policy.rules} & {rule.id for rule in rules}:
-        table.fail(f"there is a rule {min(twice)} beside the policy already")
+    if duplicate_ids := {rule.id for rule in policy.rules} & {rule.id for rule in rules}:
+        table.fail(f"there is a rule {min(duplicate_ids)} beside the policy already")
     return replace(policy, rules=(*policy.rules, *rules))
 
 
@@ -149,19 +151,21 @@ def _add_inherited_rules(
         categories = _inherit_fixes(categories, policies[source].categories)
         for rule in policies[source].rules:
             if rule.category not in policy.categories:
-                needs = f"{source}'s rule {rule.id} needs a category {rule.category}"
-                table.fail(f"{needs}, which is not defined here", "rules_of")
+                problem = f"{source}'s rule {rule.id} needs a category {rule.category}"
+                table.fail(f"{problem}, which is not defined here", "rules_of")
             rules.append(rule)
     return replace(policy, rules=tuple(rules), categories=categories)
 
 
 def _inherit_fixes(
-    own: Mapping[str, Category], taken: Mapping[str, Category]
+    own: Mapping[str, Category], inherited: Mapping[str, Category]
 ) -> dict[str, Category]:
-    """Fill in missing fix texts from `taken`. A fix does not depend on delays and limits."""
+    """Fill in missing fix texts from `inherited`. A fix does not depend on delays and limits."""
     return {
-        name: replace(one, fix=one.fix or taken[name].fix) if name in taken else one
-        for name, one in own.items()
+        name: replace(category, fix=category.fix or inherited[name].fix)
+        if name in inherited
+        else category
+        for name, category in own.items()
     }
 
 

@@ -57,17 +57,17 @@ def find_retry_after(text: str) -> timedelta | None:
 
     A header or field wins over a sentence, and the last of several wins.
     """
-    small = text.lower()
-    if "try" not in small and "wait" not in small and "reset-after" not in small:
+    lowered = text.lower()
+    if "try" not in lowered and "wait" not in lowered and "reset-after" not in lowered:
         return None
     for pattern in (_FIELD_PATTERN, _SENTENCE_PATTERN):
-        told = [
+        waits = [
             seconds
-            for found in _compile(pattern).finditer(small)
-            for seconds in _matched_seconds(found)
+            for match in _compile(pattern).finditer(lowered)
+            for seconds in _matched_seconds(match)
         ]
-        if told:
-            return parse_retry_after(told[-1])
+        if waits:
+            return parse_retry_after(waits[-1])
     return None
 
 
@@ -77,14 +77,14 @@ def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _matched_seconds(found: re.Match[str]) -> Iterator[float]:
-    named = found.groupdict()
-    if named["duration"]:
-        yield _sum_duration(named["duration"])
+def _matched_seconds(match: re.Match[str]) -> Iterator[float]:
+    groups = match.groupdict()
+    if groups["duration"]:
+        yield _sum_duration(groups["duration"])
         return
-    number = float(named["number"] or named["seconds"])
-    is_small = (named.get("unit") or "").strip("-_").startswith("m")
-    seconds = number * _UNITS["ms"] if is_small else number
+    number = float(groups["number"] or groups["seconds"])
+    is_milliseconds = (groups.get("unit") or "").strip("-_").startswith("m")
+    seconds = number * _UNITS["ms"] if is_milliseconds else number
     if seconds < _MIN_EPOCH_SECONDS:
         yield seconds
 

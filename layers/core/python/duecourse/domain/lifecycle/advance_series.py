@@ -22,11 +22,11 @@ def advance_series(task: Task, ended: Task, *, at: datetime) -> Task | None:
     series = task.series
     if series is None:
         return None
-    ran_early = task.run is not None and task.run.is_early
-    following = task.nominal_at if ran_early else series.next_after(max(task.nominal_at, at))
+    is_early_run = task.run is not None and task.run.is_early
+    following = task.nominal_at if is_early_run else series.next_after(max(task.nominal_at, at))
     if following is None:
         return None
-    waiting = replace(
+    pending = replace(
         ended,
         due_at=following,
         nominal_at=following,
@@ -36,9 +36,9 @@ def advance_series(task: Task, ended: Task, *, at: datetime) -> Task | None:
         reviewed_at=None,
         rescheduled_at=None,
         owner_rescheduled_at=None,
-        skipped=None if ran_early else missed_occurrences(task, until=at),
+        skipped=None if is_early_run else missed_occurrences(task, until=at),
     )
-    return waiting.move_to(Status.PENDING)
+    return pending.move_to(Status.PENDING)
 
 
 def missed_occurrences(task: Task, *, until: datetime) -> SkippedOccurrences | None:

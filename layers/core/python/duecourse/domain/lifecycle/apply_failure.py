@@ -42,10 +42,10 @@ def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
 
     A crash report also requires that the lease has expired.
     """
-    awaited = report.origin in _VERIFICATION_ORIGINS
-    status = Status.PENDING_VERIFICATION if awaited else Status.IN_PROGRESS
-    is_course = task.status is status and current_run(task).id == report.run_id
-    return is_course and (not report.is_crash or lease_expired(task, at=at))
+    is_verification = report.origin in _VERIFICATION_ORIGINS
+    status = Status.PENDING_VERIFICATION if is_verification else Status.IN_PROGRESS
+    is_current = task.status is status and current_run(task).id == report.run_id
+    return is_current and (not report.is_crash or lease_expired(task, at=at))
 
 
 def effect_of(task: Task, report: FailureReport) -> Effect:
@@ -54,25 +54,27 @@ def effect_of(task: Task, report: FailureReport) -> Effect:
     An effect recorded as applied stays applied whatever the report says, unless the work was
     rejected. For a crash only the stored run is trusted.
     """
-    at_death = current_run(task).effect_after_crash
-    if report.is_crash or (at_death is Effect.APPLIED and report.origin is not Origin.REJECTED):
-        return at_death
+    stored_effect = current_run(task).effect_after_crash
+    if report.is_crash or (
+        stored_effect is Effect.APPLIED and report.origin is not Origin.REJECTED
+    ):
+        return stored_effect
     return report.effect
 
 
 def is_indeterminate(task: Task, report: FailureReport) -> bool:
     """Return True if the effect may have happened and repeating it could do harm."""
-    is_open = effect_of(task, report) is Effect.UNKNOWN
-    return is_open and current_run(task).indeterminate_policy is not IndeterminatePolicy.REPEAT
+    is_unknown = effect_of(task, report) is Effect.UNKNOWN
+    return is_unknown and current_run(task).indeterminate_policy is not IndeterminatePolicy.REPEAT
 
 
 def is_human_required(task: Task, report: FailureReport) -> bool:
     """Return True if only a person can find out whether the effect has happened."""
-    is_last_resort = (
+    is_person_needed = (
         current_run(task).indeterminate_policy is IndeterminatePolicy.ASK_PERSON
         or report.origin is Origin.INDETERMINATE
     )
-    return is_last_resort and is_indeterminate(task, report)
+    return is_person_needed and is_indeterminate(task, report)
 
 
 def apply_failure(
@@ -161,8 +163,8 @@ def _failure_changes(task: Task, report: FailureReport, decision: Decision) -> T
 
 def _new_guidance(report: FailureReport, decision: Decision) -> list[str]:
     """Return the guidance lines for the next attempt. A rejection reason comes first."""
-    said = [report.failure.summary] if report.origin is Origin.REJECTED else []
-    return [*said, *([decision.guidance] if decision.guidance else [])]
+    rejection = [report.failure.summary] if report.origin is Origin.REJECTED else []
+    return [*rejection, *([decision.guidance] if decision.guidance else [])]
 
 
 def _give_up(task: Task, after: Task, decision: Decision, *, at: datetime) -> Task:
@@ -171,8 +173,8 @@ def _give_up(task: Task, after: Task, decision: Decision, *, at: datetime) -> Ta
     `after` is `task` with its run ended and the failure counted. A series moves to its next
     occurrence and is paused after FAILED_OCCURRENCES_BEFORE_PAUSE failed occurrences in a row.
     """
-    lost = task.failed_occurrences + 1
-    after = replace(after, failed_occurrences=lost)
+    failed_occurrences = task.failed_occurrences + 1
+    after = replace(after, failed_occurrences=failed_occurrences)
     following = advance_series(task, after, at=at)
     if following is None:
         after = replace(after, skipped=missed_occurrences(task, until=at))
@@ -180,9 +182,9 @@ def _give_up(task: Task, after: Task, decision: Decision, *, at: datetime) -> Ta
         return (
             _blocked_changes(task, after, at=at) if is_blocked else after.move_to(decision.status)
         )
-    is_paused = task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE
-    asks = decision.action is Action.ASK_PERSON
-    action = decision.action if asks else Action.GIVE_UP
+    is_paused = task.paused or failed_occurrences >= FAILED_OCCURRENCES_BEFORE_PAUSE
+    is_person_asked = decision.action is Action.ASK_PERSON
+    action = decision.action if is_person_asked else Action.GIVE_UP
     return replace(following, paused=is_paused, recovery_action=action)
 
 

@@ -44,24 +44,24 @@ class QuietHours:
         If the wall clock shows `end` twice because clocks change, the period ends the first time.
         """
         today = to_wall_time(at, load_timezone(self.timezone)).date()
-        spans = (self._period_on(day) for day in (today, today - _DAY))
-        return next((span for span in spans if span.starts_at <= at < span.ends_at), None)
+        periods = (self._period_on(day) for day in (today, today - _DAY))
+        return next((period for period in periods if period.starts_at <= at < period.ends_at), None)
 
     def deferred_until(self, at: datetime, *, requested_at: datetime | None) -> datetime | None:
         """Return when a task due at `at` may run if quiet hours defer it, else None.
 
         A task that its owner requested after the period began is not deferred: the owner is awake.
         """
-        span = self.period_at(at)
-        if span is None or (requested_at is not None and requested_at >= span.starts_at):
+        period = self.period_at(at)
+        if period is None or (requested_at is not None and requested_at >= period.starts_at):
             return None
-        return span.ends_at
+        return period.ends_at
 
     def _period_on(self, day: date) -> QuietPeriod:
         zone = load_timezone(self.timezone)
-        last = day if self.start < self.end else day + _DAY
-        since = to_instant(datetime.combine(day, self.start), zone)
-        return QuietPeriod(since, to_instant(datetime.combine(last, self.end), zone))
+        end_day = day if self.start < self.end else day + _DAY
+        starts_at = to_instant(datetime.combine(day, self.start), zone)
+        return QuietPeriod(starts_at, to_instant(datetime.combine(end_day, self.end), zone))
 
     @property
     def description(self) -> str:

@@ -84,16 +84,16 @@ def _failure(run: Run, note: RunDiagnosis) -> Failure:
 def manual_diagnosis(category: str, reopened: ReopenedFailure, policy: Policy) -> Diagnosis:
     """Return the diagnosis a person gave. Raises InvalidFieldsError for an unknown category."""
     try:
-        found = policy.categories[choice_field(policy.categories)(category)]
+        corrected = policy.categories[choice_field(policy.categories)(category)]
     except ValueError as error:
         raise InvalidFieldsError([FieldError("category", str(error))]) from None
     return Diagnosis(
-        category=found.name,
+        category=corrected.name,
         confidence=1.0,
         pattern=MANUAL_PATTERN,
-        fix=found.fix,
-        location=None if found.is_external else _location(reopened.diagnosis),
-        fingerprint=_fingerprint(reopened) if found.counts else None,
+        fix=corrected.fix,
+        location=None if corrected.is_external else _location(reopened.diagnosis),
+        fingerprint=_fingerprint(reopened) if corrected.counts else None,
     )
 
 
@@ -121,8 +121,8 @@ def subject_before(reopened: ReopenedFailure, subject: Subject | None) -> Subjec
     if subject is None or _has_later_attempt(reopened, subject):
         return None
     note = reopened.diagnosis
-    is_told_of = note.origin not in _ORIGINS_NOT_BLAMING_SUBJECT
-    if not (note.counted and note.blames_subject and is_told_of):
+    is_recorded_by_subject = note.origin not in _ORIGINS_NOT_BLAMING_SUBJECT
+    if not (note.counted and note.blames_subject and is_recorded_by_subject):
         return subject
     return (
         subject.uncount_failure() if subject.last_error_category == reopened.run.category else None
@@ -142,37 +142,37 @@ def apply(
 
     The run stores who corrected it and the original reading, which the classifier learns from.
     """
-    judged = apply_failure(reopened.task_before, reopened.report, diagnosis, decision, at=at)
-    note = current_run(judged).diagnosis or NOT_DIAGNOSED
+    redecided = apply_failure(reopened.task_before, reopened.report, diagnosis, decision, at=at)
+    note = current_run(redecided).diagnosis or NOT_DIAGNOSED
     note = replace(note, read_as=_original_reading(reopened), by=corrected_by or None)
     run = replace(
-        current_run(judged),
+        current_run(redecided),
         error=reopened.run.error,
         ended_at=reopened.run.ended_at,
         diagnosis=note,
     )
-    after = replace(_decided(task, judged), run=run, closed_at=None)
-    return after.move_to(judged.status, blocked_at=judged.blocked_at)
+    after = replace(_decided(task, redecided), run=run, closed_at=None)
+    return after.move_to(redecided.status, blocked_at=redecided.blocked_at)
 
 
-def _decided(task: Task, judged: Task) -> Task:
+def _decided(task: Task, redecided: Task) -> Task:
     """Copy to `task` every field that a failure decision sets. `last_error` stays as it is."""
     return replace(
         task,
-        due_at=judged.due_at,
-        nominal_at=judged.nominal_at,
-        next_retry_at=judged.next_retry_at,
-        retry_count=judged.retry_count,
-        wait=judged.wait,
-        reviewed_at=judged.reviewed_at,
-        paused=judged.paused,
-        skipped=judged.skipped,
-        failed_occurrences=judged.failed_occurrences,
-        last_error_category=judged.last_error_category,
-        recovery_action=judged.recovery_action,
-        guidance=judged.guidance,
-        rescheduled_at=judged.rescheduled_at,
-        owner_rescheduled_at=judged.owner_rescheduled_at,
+        due_at=redecided.due_at,
+        nominal_at=redecided.nominal_at,
+        next_retry_at=redecided.next_retry_at,
+        retry_count=redecided.retry_count,
+        wait=redecided.wait,
+        reviewed_at=redecided.reviewed_at,
+        paused=redecided.paused,
+        skipped=redecided.skipped,
+        failed_occurrences=redecided.failed_occurrences,
+        last_error_category=redecided.last_error_category,
+        recovery_action=redecided.recovery_action,
+        guidance=redecided.guidance,
+        rescheduled_at=redecided.rescheduled_at,
+        owner_rescheduled_at=redecided.owner_rescheduled_at,
     )
 
 
@@ -181,9 +181,9 @@ def _require_failed_run(task: Task) -> Run:
         raise InvalidStateError(
             f"task {task.short_id} is running right now: it cannot be reclassified"
         )
-    waits = task.status is Status.PENDING and task.next_retry_at is not None
+    is_retry_pending = task.status is Status.PENDING and task.next_retry_at is not None
     has_ended = task.status in (Status.BLOCKED, Status.FAILED)
-    if task.run is None or not task.run.is_failure or not (waits or has_ended):
+    if task.run is None or not task.run.is_failure or not (is_retry_pending or has_ended):
         raise InvalidStateError(
             f"task {task.short_id} is {task.status}: it has no failure to reclassify"
         )
@@ -194,8 +194,8 @@ def _require_failed_run(task: Task) -> Run:
 
 def _guidance_before(task: Task, note: RunDiagnosis) -> tuple[str, ...]:
     """Return the guidance without the lines added by this failure and by its failed review."""
-    added = (note.guidance_lines or 0) + is_review_failed(task)
-    return task.guidance[: max(0, len(task.guidance) - added)]
+    added_lines = (note.guidance_lines or 0) + is_review_failed(task)
+    return task.guidance[: max(0, len(task.guidance) - added_lines)]
 
 
 def _origin(run: Run, note: RunDiagnosis) -> Origin:

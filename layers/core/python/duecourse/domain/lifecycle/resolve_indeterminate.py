@@ -40,13 +40,13 @@ def resolve_indeterminate(task: Task, resolution: Resolution, *, at: datetime) -
         case Resolution.NOT_APPLIED:
             if task.paused:
                 raise InvalidStateError(f"task {task.short_id} is paused: resume it first")
-            undone = replace(task, run=run.with_mutation_status(MutationStatus.FAILED))
-            return reschedule(undone, at=at, retry_count=task.retry_count)
+            not_applied = replace(task, run=run.with_mutation_status(MutationStatus.FAILED))
+            return reschedule(not_applied, at=at, retry_count=task.retry_count)
         case Resolution.SKIP:
-            left = replace(run, status=RunStatus.CANCELLED)
+            cancelled_run = replace(run, status=RunStatus.CANCELLED)
             if task.status is Status.PENDING:
-                return replace(task, run=left, skipped=None).move_to(Status.PENDING)
-            closed = replace(task, run=left, closed_at=at, wait=None)
+                return replace(task, run=cancelled_run, skipped=None).move_to(Status.PENDING)
+            closed = replace(task, run=cancelled_run, closed_at=at, wait=None)
             return closed.move_to(Status.CANCELLED)
 
 
@@ -55,8 +55,8 @@ def _complete_as_applied(task: Task, *, at: datetime) -> Task:
         return replace(task, failed_occurrences=0, skipped=None).move_to(Status.PENDING)
     if task.verify or (task.run is not None and task.run.has_emit):
         return reschedule(task, at=at, retry_count=task.retry_count)
-    done = replace(task, delivered_at=at, closed_at=at, wait=None)
-    return done.move_to(Status.COMPLETED)
+    completed = replace(task, delivered_at=at, closed_at=at, wait=None)
+    return completed.move_to(Status.COMPLETED)
 
 
 def can_resolve(task: Task) -> bool:
@@ -64,5 +64,7 @@ def can_resolve(task: Task) -> bool:
 
     It is blocked, or it is a series that has gone on.
     """
-    goes_on = task.status is Status.PENDING and task.repeat is not None and not task.next_retry_at
-    return task.status is Status.BLOCKED or goes_on
+    is_continuing_series = (
+        task.status is Status.PENDING and task.repeat is not None and not task.next_retry_at
+    )
+    return task.status is Status.BLOCKED or is_continuing_series

@@ -21,5 +21,5 @@ def retry_after_deploy(task: Task, deployed_version: str, *, at: datetime) -> Ta
     ):
         return task
     spread = REDEPLOY_RETRY_SPREAD * stable_fraction(task.id)
-    again = reschedule(task, at=at + spread, retry_count=task.retry_count)
-    return clear_rescheduled(again)
+    rescheduled = reschedule(task, at=at + spread, retry_count=task.retry_count)
+    return clear_rescheduled(rescheduled)

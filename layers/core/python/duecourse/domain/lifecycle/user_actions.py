@@ -51,15 +51,15 @@ def resume(task: Task, *, at: datetime) -> Task:
     if not task.paused:
         return task
     at = truncate_to_millisecond(at)
-    running = replace(task, paused=False, failed_occurrences=0, skipped=None, wait=None)
+    resumed = replace(task, paused=False, failed_occurrences=0, skipped=None, wait=None)
     if is_deferred_by_quiet_hours(task) and task.due_at > at:
-        running = replace(running, due_at=at, next_retry_at=at if task.next_retry_at else None)
+        resumed = replace(resumed, due_at=at, next_retry_at=at if task.next_retry_at else None)
     elif task.due_at <= at:
-        running = replace(running, rescheduled_at=at)  # it runs because of this request
-    is_to_come = max(task.nominal_at, task.due_at) > at  # it may have been deferred
-    if task.repeat is not None and not is_to_come and not task.next_retry_at:
-        running = _from_next_occurrence(running, at=at)
-    return running.move_to(Status.PENDING)
+        resumed = replace(resumed, rescheduled_at=at)  # it runs because of this request
+    is_in_future = max(task.nominal_at, task.due_at) > at  # it may have been deferred
+    if task.repeat is not None and not is_in_future and not task.next_retry_at:
+        resumed = _from_next_occurrence(resumed, at=at)
+    return resumed.move_to(Status.PENDING)
 
 
 def _from_next_occurrence(task: Task, *, at: datetime) -> Task:
@@ -68,12 +68,12 @@ def _from_next_occurrence(task: Task, *, at: datetime) -> Task:
         raise InvalidStateError(
             f"task {task.short_id} has no occurrence left: cancel it or edit it"
         )
-    missed = 1 + task.series.count_between(task.nominal_at, following)
+    missed_count = 1 + task.series.count_between(task.nominal_at, following)
     return replace(
         clear_rescheduled(task),
         due_at=following,
         nominal_at=following,
-        skipped=SkippedOccurrences(missed, SkipReason.PAUSED),
+        skipped=SkippedOccurrences(missed_count, SkipReason.PAUSED),
     )
 
 
@@ -101,7 +101,7 @@ def snooze(
         )
     if until == task.due_at:
         return task
-    later = replace(
+    snoozed = replace(
         task,
         due_at=until,
         next_retry_at=until if task.next_retry_at else None,
@@ -109,7 +109,7 @@ def snooze(
         skipped=None,
         wait=None,
     )
-    return later.move_to(Status.PENDING)
+    return snoozed.move_to(Status.PENDING)
 
 
 def run_now(task: Task, *, at: datetime) -> Task:
@@ -163,7 +163,7 @@ def _refuse_if_indeterminate(task: Task) -> None:
 
 def reschedule(task: Task, *, at: datetime, retry_count: int) -> Task:
     due_at = truncate_to_millisecond(at)
-    due = replace(
+    rescheduled = replace(
         task,
         due_at=due_at,
         rescheduled_at=due_at,
@@ -174,7 +174,7 @@ def reschedule(task: Task, *, at: datetime, retry_count: int) -> Task:
         skipped=None,
         wait=None,
     )
-    return due.move_to(Status.PENDING)
+    return rescheduled.move_to(Status.PENDING)
 
 
 def edit(task: Task, edit: TaskEdit) -> Task:

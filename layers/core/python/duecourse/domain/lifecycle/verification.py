@@ -24,13 +24,13 @@ MAX_VERIFIER_ATTEMPTS = 3
 
 def verifier_payload(task: Task) -> Mapping[str, Any] | None:
     """Return the payload for the verifier, or None if the task names none."""
-    named = task.payload.get("verifier")
-    return named if isinstance(named, Mapping) else None
+    payload = task.payload.get("verifier")
+    return payload if isinstance(payload, Mapping) else None
 
 
 def is_awaiting_person(task: Task) -> bool:
-    is_open = task.status is Status.PENDING_VERIFICATION
-    return is_open and task.wait_reason is WaitReason.VERIFICATION
+    is_pending = task.status is Status.PENDING_VERIFICATION
+    return is_pending and task.wait_reason is WaitReason.VERIFICATION
 
 
 def request_verification(task: Task, result: Any, *, at: datetime, verify_until: datetime) -> Task:
@@ -74,15 +74,15 @@ def begin_verifier_attempt(task: Task, *, at: datetime, lease: timedelta) -> Tas
     run = current_run(task)
     if verifier_payload(task) is None or run.verifier_attempts >= MAX_VERIFIER_ATTEMPTS:
         return None
-    asked = replace(run, verifier_attempts=run.verifier_attempts + 1)
-    asking = replace(task, run=asked, due_at=truncate_to_millisecond(at + lease))
-    return asking.move_to(Status.PENDING_VERIFICATION)
+    counted_run = replace(run, verifier_attempts=run.verifier_attempts + 1)
+    leased = replace(task, run=counted_run, due_at=truncate_to_millisecond(at + lease))
+    return leased.move_to(Status.PENDING_VERIFICATION)
 
 
 def hand_over_to_person(task: Task) -> Task:
     verify_by = current_run(task).verify_until or task.due_at
-    left = replace(task, due_at=verify_by, wait=_for_a_person(verify_by))
-    return left.move_to(Status.PENDING_VERIFICATION)
+    handed_over = replace(task, due_at=verify_by, wait=_for_a_person(verify_by))
+    return handed_over.move_to(Status.PENDING_VERIFICATION)
 
 
 def approve(task: Task, *, at: datetime) -> Task:

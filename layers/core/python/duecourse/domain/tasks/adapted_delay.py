@@ -63,12 +63,12 @@ class AdaptedDelay:
     def from_json(cls, stored: Any) -> AdaptedDelay:
         """Read what `to_json` wrote. Raises ValueError for anything else."""
         fields = StoredFields.of(stored)
-        tried, worked = fields.integer("tried"), fields.integer("worked")
+        attempted, succeeded = fields.integer("tried"), fields.integer("worked")
         return cls(
             policy_delay=_required_delay(fields, "policy_delay_seconds"),
             delay=_required_delay(fields, "delay_seconds"),
             outcomes=RetryOutcomes(
-                fields.required("tried", tried), fields.required("worked", worked)
+                fields.required("tried", attempted), fields.required("worked", succeeded)
             ),
             reason=fields.required("because", fields.text("because")),
         )

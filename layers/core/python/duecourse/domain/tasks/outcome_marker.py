@@ -39,16 +39,16 @@ Outcome = Succeeded | Failed | NoOutcome
 
 def parse_outcome(reply: str) -> Outcome:
     lines = reply.strip().rsplit("\n", maxsplit=1)
-    found = _OUTCOME.fullmatch(lines[-1].strip())
-    if found is None:
+    match = _OUTCOME.fullmatch(lines[-1].strip())
+    if match is None:
         return NoOutcome()
-    if found[1]:
+    if match[1]:
         return Succeeded()
-    return Failed(found[2] or "the provider gave no reason")
+    return Failed(match[2] or "the provider gave no reason")
 
 
 def reply_text(result: Any) -> str:
     """Return the provider's reply in `result` without its marker line; empty without a reply."""
-    said = result.get("reply") if isinstance(result, Mapping) else None
-    text = remove_unprintable(said).strip() if isinstance(said, str) else ""
+    reply = result.get("reply") if isinstance(result, Mapping) else None
+    text = remove_unprintable(reply).strip() if isinstance(reply, str) else ""
     return text if isinstance(parse_outcome(text), NoOutcome) else text.rpartition("\n")[0].rstrip()

@@ -189,5 +189,8 @@ class Run:
         """Return what the stored run says about its effect if the worker crashed."""
         if self.is_applied:
             return Effect.APPLIED
-        is_open = self.mutation.status in (MutationStatus.IN_FLIGHT, MutationStatus.INDETERMINATE)
-        return Effect.UNKNOWN if is_open else Effect.NONE
+        is_unknown = self.mutation.status in (
+            MutationStatus.IN_FLIGHT,
+            MutationStatus.INDETERMINATE,
+        )
+        return Effect.UNKNOWN if is_unknown else Effect.NONE

@@ -148,12 +148,12 @@ NOT_DIAGNOSED = RunDiagnosis()  # stands in for a missing diagnosis
 
 def _reading_to_stored(reading: Reading) -> Mapping[str, Any]:
     """Return the stored form. Unlike in `to_stored`, nulls are kept, except a null location."""
-    place = {"location": reading.location.to_json()} if reading.location else {}
+    location = {"location": reading.location.to_json()} if reading.location else {}
     return {
         "category": reading.category,
         "pattern": reading.pattern,
         "confidence": reading.confidence,
-        **place,
+        **location,
     }
 
 

@@ -146,8 +146,8 @@ class Task:
     @property
     def provider(self) -> str | None:
         """Return the provider that the payload names, else None. A reminder has none."""
-        named = None if self.is_reminder else self.payload.get("provider")
-        return named if isinstance(named, str) else None
+        provider = None if self.is_reminder else self.payload.get("provider")
+        return provider if isinstance(provider, str) else None
 
     @property
     def owner_requested_at(self) -> datetime | None:
@@ -158,8 +158,8 @@ class Task:
         """
         if self.rescheduled_at not in (None, self.owner_rescheduled_at):
             return None
-        is_made_for_it = self.repeat is None and self.created_by is None
-        return self.owner_rescheduled_at or (self.created_at if is_made_for_it else None)
+        is_requested_by_owner = self.repeat is None and self.created_by is None
+        return self.owner_rescheduled_at or (self.created_at if is_requested_by_owner else None)
 
     @property
     def series(self) -> Series | None:

@@ -33,14 +33,14 @@ def _describe_outside(wait: Wait) -> str:
     until = to_text(wait.until) if wait.until else None
     match wait.reason:
         case WaitReason.CIRCUIT_BREAKER:
-            again = f": tried again from {until} on" if until else ""
-            return f"provider {_fact(wait, 'provider')} is down{again}"
+            next_try = f": tried again from {until} on" if until else ""
+            return f"provider {_fact(wait, 'provider')} is down{next_try}"
         case WaitReason.SUBJECT_COOLDOWN:
-            again = f": not again before {until}" if until else ""
-            return f"subject {_fact(wait, 'subject')} was tried in vain{again}"
+            next_try = f": not again before {until}" if until else ""
+            return f"subject {_fact(wait, 'subject')} was tried in vain{next_try}"
         case WaitReason.BUDGET if "message" not in wait.detail:
-            again = f": it is whole again at {until}" if until else ""
-            return f"budget {_fact(wait, 'budget')} is used up for today{again}"
+            next_try = f": it is whole again at {until}" if until else ""
+            return f"budget {_fact(wait, 'budget')} is used up for today{next_try}"
     return str(_fact(wait, "message"))
 
 

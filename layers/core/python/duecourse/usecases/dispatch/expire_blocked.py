@@ -17,14 +17,14 @@ def expire_blocked_tasks(deps: SweepDeps, blocked_timeout: timedelta) -> int:
 
     Stops when time runs out; the next sweep continues.
     """
-    ended = 0
+    expired_count = 0
     now = truncate_to_millisecond(deps.clock.now())
     blocked = deps.store.list_blocked_before(now - blocked_timeout)
     for task in read_tasks(blocked, deps.store):
         if not deps.has_time():
             break
-        ended += _expire(task, deps, blocked_timeout)
-    return ended
+        expired_count += _expire(task, deps, blocked_timeout)
+    return expired_count
 
 
 def _expire(task: Task, deps: SweepDeps, blocked_timeout: timedelta) -> bool:

@@ -33,20 +33,20 @@ def retry_tasks_after_deploy(version: str, deps: RedeployDeps) -> int:
     If there was no deployment recently, this costs one read.
     """
     now = truncate_to_millisecond(deps.clock.now())
-    known = deps.deployments.load()
-    deployment = track_version(version, known, at=now)
+    stored = deps.deployments.load()
+    deployment = track_version(version, stored, at=now)
     if deployment.is_rescan_done:
         return 0
-    taken_up = 0
+    retried_count = 0
     for task in read_tasks(deps.store.list_awaiting_fix(), deps.store):
         if not deps.has_time():
             break  # the next sweep continues with this version
-        taken_up += _retry_task(task, version, deps)
+        retried_count += _retry_task(task, version, deps)
     else:
         deployment = deployment.finish_scan(scan_started_at=now)
-    if deployment != known:
+    if deployment != stored:
         deps.deployments.save(deployment)
-    return taken_up
+    return retried_count
 
 
 def _retry_task(task: Task, version: str, deps: RedeployDeps) -> bool:

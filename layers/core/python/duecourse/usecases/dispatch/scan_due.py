@@ -37,19 +37,19 @@ def scan_due(deps: ScanDeps, cursors: ScanCursors, *, shard_count: int) -> ScanR
     """
     now = deps.clock.now()
     end = scan_horizon(now)
-    known = dict(cursors.load())
+    stored_cursors = dict(cursors.load())
     # A new shard starts where a scan one interval ago would have ended. Tasks due earlier were
     # enqueued when they were written; if the very first scans all fail, the sweeper recovers the
     # rest.
     first = scan_horizon(now - SCAN_INTERVAL)
 
-    def look(shard: int) -> _ShardScan:
-        return _scan_shard(deps, shard, start=known.get(shard, first), end=end)
+    def scan(shard: int) -> _ShardScan:
+        return _scan_shard(deps, shard, start=stored_cursors.get(shard, first), end=end)
 
-    looked = list(deps.fan_out(look, list_shards(known, shard_count)))
-    cursors.save({shard.shard: shard.scanned_until for shard in looked})
+    scans = list(deps.fan_out(scan, list_shards(stored_cursors, shard_count)))
+    cursors.save({scan.shard: scan.scanned_until for scan in scans})
     return ScanResult(
-        sum(shard.sent_count for shard in looked), all(shard.is_complete for shard in looked)
+        sum(scan.sent_count for scan in scans), all(scan.is_complete for scan in scans)
     )
 
 
@@ -62,13 +62,13 @@ class _ShardScan:
 
 
 def _scan_shard(deps: ScanDeps, shard: int, *, start: datetime, end: datetime) -> _ShardScan:
-    sent, reached = 0, start
+    sent_count, scanned_until = 0, start
     for chunk in _split_chunks(deps.store.list_due(shard, start=start, end=end)):
         if not deps.has_time():
-            return _ShardScan(shard, sent, reached, is_complete=False)
-        sent += deps.queue.send(chunk, now=deps.clock.now())
-        reached = chunk[-1].due_at
-    return _ShardScan(shard, sent, max(start, end), is_complete=True)
+            return _ShardScan(shard, sent_count, scanned_until, is_complete=False)
+        sent_count += deps.queue.send(chunk, now=deps.clock.now())
+        scanned_until = chunk[-1].due_at
+    return _ShardScan(shard, sent_count, max(start, end), is_complete=True)
 
 
 def list_shards(known_shards: Iterable[int], shard_count: int) -> list[int]:

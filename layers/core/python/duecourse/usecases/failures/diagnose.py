@@ -42,17 +42,17 @@ def diagnose_with_learning(
 
     If what was learned cannot be read, the diagnosis comes from the rules alone.
     """
-    read = diagnose(report.failure, policy)
+    by_rules = diagnose(report.failure, policy)
     if report.origin.is_learnable:
-        read = replace(read, fingerprint=fingerprint_of(report.failure))
+        by_rules = replace(by_rules, fingerprint=fingerprint_of(report.failure))
     try:
-        diagnosis = _apply_learned(read, task, policy, learning, now=now)
+        diagnosis = _apply_learned(by_rules, task, policy, learning, now=now)
         return LearnedDiagnosis(
             diagnosis, _load_retry_outcomes(task, diagnosis.category, learning, now=now)
         )
     except Exception as error:  # noqa: BLE001 - whatever keeps it from being read
         learning.on_read_error(error)
-        return LearnedDiagnosis(read)
+        return LearnedDiagnosis(by_rules)
 
 
 def read_retry_outcomes(

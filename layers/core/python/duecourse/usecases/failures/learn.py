@@ -14,9 +14,9 @@ def learn_correction(
     old: Task | None, new: Task, run: Run, patterns: Patterns, *, at: datetime
 ) -> None:
     """Store the correction if a person reclassified `run`. Idempotent."""
-    said, sighting = find_correction(old, run, at=at), observed_failure(new, run)
-    if said and sighting:
-        patterns.record_correction(sighting, said)
+    correction, observation = find_correction(old, run, at=at), observed_failure(new, run)
+    if correction and observation:
+        patterns.record_correction(observation, correction)
 
 
 def count_run(new: Task, run: Run, patterns: Patterns) -> Exception | None:
@@ -33,11 +33,11 @@ def count_run(new: Task, run: Run, patterns: Patterns) -> Exception | None:
 
 
 def _count_run(new: Task, run: Run, patterns: Patterns) -> None:
-    has_worked = run.status is RunStatus.COMMITTED
-    if run.is_failure and (sighting := observed_failure(new, run)):
-        patterns.record_observation(sighting)
+    has_succeeded = run.status is RunStatus.COMMITTED
+    if run.is_failure and (observation := observed_failure(new, run)):
+        patterns.record_observation(observation)
     # A run that attempted nothing says nothing about the delay before it.
-    was_tried = has_worked or (run.diagnosis is not None and run.diagnosis.counted)
-    if run.previous_failure and was_tried:
+    is_attempted = has_succeeded or (run.diagnosis is not None and run.diagnosis.counted)
+    if run.previous_failure and is_attempted:
         at = run.ended_at or run.started_at
-        patterns.record_retry(new.policy, run.previous_failure, has_succeeded=has_worked, at=at)
+        patterns.record_retry(new.policy, run.previous_failure, has_succeeded=has_succeeded, at=at)

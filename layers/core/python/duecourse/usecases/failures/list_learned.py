@@ -23,16 +23,20 @@ def read_patterns(
     policies: Iterable[str], *, limit: int, patterns: Patterns, now: datetime
 ) -> Sequence[LearnedPattern]:
     """Return patterns, most recently seen first, with one read per policy."""
-    found = [one for name in policies for one in patterns.list_newest(name, limit=limit, now=now)]
-    return sorted(found, key=lambda pattern: pattern.last_seen_at, reverse=True)[:limit]
+    learned = [
+        pattern
+        for policy in policies
+        for pattern in patterns.list_newest(policy, limit=limit, now=now)
+    ]
+    return sorted(learned, key=lambda pattern: pattern.last_seen_at, reverse=True)[:limit]
 
 
 def read_delays(
     policies: Iterable[str], *, patterns: Patterns, now: datetime
 ) -> Sequence[DelayOutcomes]:
     return [
-        DelayOutcomes(policy, category, seconds, tries)
+        DelayOutcomes(policy, category, seconds, outcomes)
         for policy in sorted(policies)
         for category, by_seconds in sorted(patterns.get_all_retry_outcomes(policy, now=now).items())
-        for seconds, tries in sorted(by_seconds.items())
+        for seconds, outcomes in sorted(by_seconds.items())
     ]

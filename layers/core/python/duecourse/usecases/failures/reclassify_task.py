@@ -47,20 +47,20 @@ def reclassify_task(
 
 def _reclassify(task: Task, category: str, deps: FailureDeps, requested_by: str | None) -> Task:
     now = truncate_to_millisecond(deps.clock.now())
-    case = reopen(task)
+    reopened = reopen(task)
     policy = policy_of(task, deps.policies)
-    diagnosis = manual_diagnosis(category, case, policy)
-    if category == case.run.category:
+    diagnosis = manual_diagnosis(category, reopened, policy)
+    if category == reopened.run.category:
         return task
     retry_outcomes = read_retry_outcomes(task, category, deps.learning, now=now)
 
     def decide_again(subject: Subject | None) -> TaskChange:
         context = failure_context(
-            case.task_before, case.report, subject_before(case, subject), retry_outcomes
+            reopened.task_before, reopened.report, subject_before(reopened, subject), retry_outcomes
         )
-        decision = decide(case.report.failure, diagnosis, policy, context)
+        decision = decide(reopened.report.failure, diagnosis, policy, context)
         decision = throttle_retry(decision, deps, now=now)
-        after = apply(task, case, diagnosis, decision, at=now, corrected_by=requested_by)
+        after = apply(task, reopened, diagnosis, decision, at=now, corrected_by=requested_by)
         return TaskChange(after, decision.subject, build_new_review(task, after))
 
     saved = save_with_subject(

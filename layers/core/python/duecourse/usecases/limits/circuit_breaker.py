@@ -91,11 +91,11 @@ def _update_breaker(
     def save(_: int) -> T:
         loaded = breakers.load()
         before = loaded.get(provider)
-        after, answer = decide(before)
+        after, decision = decide(before)
         if after != before and not loaded.is_read_only:
             event = transition_event(provider, before, after, at=now)
             breakers.save(loaded, loaded.with_breaker(provider, after), event)
-        return answer
+        return decision
 
     try:
         return retry_on_conflict(

@@ -24,11 +24,11 @@ def check_quiet_hours(
     The cached value may be a minute old, so it is read again before anything is deferred: if the
     quiet hours were removed meanwhile, nothing would release the message.
     """
-    hold = None
-    for known in (quiet_hours.get_cached, quiet_hours.get):
-        quiet = known(owner)
+    deferral = None
+    for read in (quiet_hours.get_cached, quiet_hours.get):
+        quiet = read(owner)
         until = quiet.deferred_until(at, requested_at=owner_requested_at) if quiet else None
         if quiet is None or until is None:
             return None
-        hold = QuietHoursDeferral(until, quiet.wait(until))
-    return hold
+        deferral = QuietHoursDeferral(until, quiet.wait(until))
+    return deferral

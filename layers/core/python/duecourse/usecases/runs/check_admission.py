@@ -39,20 +39,20 @@ def check_admission(
     """
     if (
         task.is_reminder
-        and (quiet := _quiet_hours_deferral(task, quiet_hours, now=now)) is not None
+        and (deferral := _quiet_hours_deferral(task, quiet_hours, now=now)) is not None
     ):
-        return quiet
+        return deferral
     until = _subject_cooldown_until(subject, task.id, now=now)
     if subject is not None and until is not None:
         wait = Wait(WaitReason.SUBJECT_COOLDOWN, until=until, detail={"subject": subject.id})
         return Deferral(until, wait)
     if task.provider is None or (subject is not None and subject.is_given_up):
         return None
-    answer = admit(task.provider, task.id, breakers=breakers, now=now)
-    if isinstance(answer, Rejected):
+    admission = admit(task.provider, task.id, breakers=breakers, now=now)
+    if isinstance(admission, Rejected):
         detail = {"provider": task.provider}
-        wait = Wait(WaitReason.CIRCUIT_BREAKER, until=answer.retry_at, detail=detail)
-        return Deferral(answer.retry_at, wait)
+        wait = Wait(WaitReason.CIRCUIT_BREAKER, until=admission.retry_at, detail=detail)
+        return Deferral(admission.retry_at, wait)
     return None
 
 
@@ -64,10 +64,10 @@ def _quiet_hours_deferral(
     A reminder that is less than LATENESS_GRACE late is judged by its due time, not by `now`.
     """
     moment = task.due_at if now - task.due_at < LATENESS_GRACE else now
-    hold = check_quiet_hours(
+    deferral = check_quiet_hours(
         task.owner, quiet_hours, at=moment, owner_requested_at=task.owner_requested_at
     )
-    return Deferral(hold.until, hold.wait) if hold and hold.until > now else None
+    return Deferral(deferral.until, deferral.wait) if deferral and deferral.until > now else None
 
 
 def _subject_cooldown_until(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from duecourse.domain.dispatch.timing import Dispatch, is_early
 from duecourse.domain.errors import (
@@ -32,8 +32,6 @@ from duecourse.usecases.runs.phase_runner import PhaseRunner
 from duecourse.usecases.runs.verify_task import Verdict, verify_task
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
-
-T = TypeVar("T")
 
 
 class RunOutcome(StrEnum):

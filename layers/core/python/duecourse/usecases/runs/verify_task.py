@@ -52,12 +52,12 @@ def verify_task(task: Task, deps: VerificationDeps) -> Verdict:
     if is_verification_overdue(task, at=now):
         deps.failure_queue.send(verification_timeout_report(task, at=now))
         return Verdict.EXPIRED
-    asking = begin_verifier_attempt(task, at=now, lease=deps.lease)
+    leased = begin_verifier_attempt(task, at=now, lease=deps.lease)
     try:
-        deps.approval_deps.store.save(task, asking or hand_over_to_person(task))
+        deps.approval_deps.store.save(task, leased or hand_over_to_person(task))
     except StaleTaskError:
         return Verdict.CONFLICT
-    return _apply_verifier_outcome(asking, deps) if asking else Verdict.OPEN
+    return _apply_verifier_outcome(leased, deps) if leased else Verdict.OPEN
 
 
 def _apply_verifier_outcome(task: Task, deps: VerificationDeps) -> Verdict:
@@ -65,9 +65,9 @@ def _apply_verifier_outcome(task: Task, deps: VerificationDeps) -> Verdict:
 
     If it cannot be reached or has no outcome, it is asked again once the lease has expired.
     """
-    found = _ask_verifier(task, deps)
+    outcome = _ask_verifier(task, deps)
     now = truncate_to_millisecond(deps.clock.now())
-    match found:
+    match outcome:
         case Succeeded():
             approve_task(task, deps.approval_deps, at=now)
             return Verdict.APPROVED

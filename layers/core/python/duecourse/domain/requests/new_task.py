@@ -10,6 +10,7 @@ from typing import Any
 from duecourse.domain.requests.capabilities import Capabilities
 from duecourse.domain.requests.schedule import (
     SCHEDULE_FIELDS,
+    SCHEDULE_SCHEMAS,
     Schedule,
     parse_schedule,
     resolve_timing,
@@ -18,11 +19,13 @@ from duecourse.domain.requests.task_fields import (
     DESCRIPTION_FIELD,
     MAX_RETRIES_FIELD,
     NAME_FIELD,
+    PAYLOAD_FIELD,
+    describe,
     payload_check,
 )
-from duecourse.domain.tasks.task import API_CHANNEL, DEFAULT_MAX_RETRIES, REMINDER, Task
+from duecourse.domain.tasks.task import ACTION, API_CHANNEL, DEFAULT_MAX_RETRIES, REMINDER, Task
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.domain.validation.fields import FieldErrors, Fields, choice_field
+from duecourse.domain.validation.fields import FieldErrors, Fields, Schema, choice_field
 from duecourse.domain.validation.payload_keys import parse_bool
 
 CREATABLE_FIELDS = SCHEDULE_FIELDS | {
@@ -59,6 +62,43 @@ class NewTask:
     max_retries: int | None = None
     subject: str | None = None
     verify: bool = False
+
+
+def field_schemas(capabilities: Capabilities) -> dict[str, Schema]:
+    """Return the JSON Schema of each field that a request for a new task may have."""
+    return {
+        "description": describe(
+            DESCRIPTION_FIELD.schema, "The text of a reminder, or what is to be done."
+        ),
+        **SCHEDULE_SCHEMAS,
+        "type": describe(
+            choice_field(capabilities.types).schema, "The type of work. Defaults to `reminder`."
+        ),
+        "channel": describe(
+            choice_field(capabilities.channels_for(ACTION)).schema,
+            "Where messages about the task are sent.",
+        ),
+        "sender_id": describe(NAME_FIELD.schema, "The owner of the task on its channel."),
+        "reply_target": describe(
+            NAME_FIELD.schema, "The chat or person that gets the messages. Defaults to `sender_id`."
+        ),
+        "payload": describe(
+            PAYLOAD_FIELD.schema, "The input of the task's type. Unknown keys are refused."
+        ),
+        "policy": describe(
+            choice_field(capabilities.policies).schema,
+            "The policy that decides about failures. The default depends on the type.",
+        ),
+        "max_retries": describe(MAX_RETRIES_FIELD.schema, "Defaults to that of the policy."),
+        "subject": describe(
+            NAME_FIELD.schema,
+            "What the task works on. Failures are counted by subject, across tasks.",
+        ),
+        "verify": describe(
+            {"type": "boolean"},
+            "Whether finished work waits for approval by a person or a verifier.",
+        ),
+    }
 
 
 def parse_new_task(raw: Mapping[str, Any], *, capabilities: Capabilities, now: datetime) -> NewTask:

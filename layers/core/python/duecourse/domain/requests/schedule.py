@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from duecourse.domain.requests.task_fields import describe
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import Timing
 from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.duration import MAX_DURATION, parse_duration
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.domain.time.recurrence import RecurrenceError, RecurrenceRule, Series
+from duecourse.domain.time.recurrence import (
+    MAX_RULE_LENGTH,
+    RecurrenceError,
+    RecurrenceRule,
+    Series,
+)
 from duecourse.domain.time.timezones import load_timezone, to_wall_time
-from duecourse.domain.validation.fields import FieldErrors, Fields
+from duecourse.domain.validation.fields import FieldErrors, Fields, Schema
 
 MAX_TIME_LENGTH = 64
-SCHEDULE_FIELDS = frozenset({"due_at", "in", "repeat", "timezone"})
+SCHEDULE_SCHEMAS: Mapping[str, Schema] = {
+    "due_at": describe(
+        {"type": "string", "format": "time-of-task", "maxLength": MAX_TIME_LENGTH},
+        "When the task runs first, such as 2026-02-17T15:00:00Z. A time without an offset is in "
+        "the task's `timezone`. Give either `due_at` or `in`; a cron line needs neither.",
+    ),
+    "in": describe(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0, "maximum": MAX_DURATION.total_seconds()},
+                {"type": "string", "format": "span-of-time"},
+            ]
+        },
+        "The time from now, as a number of seconds or a duration such as 30s, 2h30m or 7d.",
+    ),
+    "repeat": describe(
+        {"type": "string", "format": "repeat-rule", "maxLength": MAX_RULE_LENGTH},
+        "`daily`, `weekly`, `monthly`, `weekdays`, a cron line of five fields, or an RRULE.",
+    ),
+    "timezone": describe(
+        {"type": "string", "format": "iana-zone"},
+        "An IANA time zone such as Europe/Berlin. Defaults to UTC.",
+    ),
+}
+SCHEDULE_FIELDS = frozenset(SCHEDULE_SCHEMAS)
 _TIME_PATTERN = re.compile(r"[T ]\d{2}")
 _NOT_A_TIME = "must be a time such as 2026-02-17T15:00:00Z"
 

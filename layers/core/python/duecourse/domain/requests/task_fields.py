@@ -8,7 +8,7 @@ from typing import Any
 from duecourse.domain.lifecycle.spec_review import check_review_payload
 from duecourse.domain.requests.capabilities import Capabilities
 from duecourse.domain.tasks.task import DESCRIPTION_LIMIT
-from duecourse.domain.validation.fields import integer_field, object_field, text_field
+from duecourse.domain.validation.fields import Schema, integer_field, object_field, text_field
 from duecourse.domain.validation.payload_keys import (
     check_idempotent,
     refuse_links,
@@ -20,6 +20,12 @@ DESCRIPTION_FIELD = text_field(DESCRIPTION_LIMIT)
 NAME_FIELD = text_field(NAME_LIMIT)
 PAYLOAD_FIELD = object_field(32 * 1024)
 MAX_RETRIES_FIELD = integer_field(1, 100)
+
+
+def describe(schema: Schema, description: str) -> Schema:
+    """Return the schema with a description, which comes before the schema's own."""
+    texts = [description, schema.get("description")]
+    return {**schema, "description": " ".join(text for text in texts if text)}
 
 
 def payload_check(task_type: str, capabilities: Capabilities) -> Callable[[Any], dict[str, Any]]:

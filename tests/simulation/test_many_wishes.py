@@ -35,11 +35,11 @@ def test_whatever_cannot_be_is_refused_with_the_reason(client: StackClient) -> N
         ("in doubt", "retry"): "may have had its effect: resolve it first, as applied, "
         "not_applied or skip",
         ("failed", "cancel"): "is failed: it cannot become cancelled",
-        ("to verify", "retry"): "is pending_verification: nothing failed that is to do",
-        ("delivered", "retry"): "is delivered: nothing failed that is to do",
+        ("to verify", "retry"): "is pending_verification: it has no failure to retry",
+        ("delivered", "retry"): "is delivered: it has no failure to retry",
         ("delivered", "cancel"): "is delivered: it cannot become cancelled",
-        ("waiting", "retry"): "is pending: nothing failed that is to do",
-        ("repeating", "retry"): "is pending: nothing failed that is to do",
+        ("waiting", "retry"): "is pending: it has no failure to retry",
+        ("repeating", "retry"): "is pending: it has no failure to retry",
         ("paused", "retry"): "is paused: resume it first",
-        ("cancelled", "retry"): "is cancelled: nothing failed that is to do",
+        ("cancelled", "retry"): "is cancelled: it has no failure to retry",
     }

@@ -391,7 +391,7 @@ def test_where_nobody_says_anything_for_a_day_it_fails(client: StackClient) -> N
     client.advance("2h")
     after, [run] = client.task(task["id"]), runs_of(client, task)
     assert (waiting, after["status"]) == ("pending_verification", "failed")
-    assert after["last_error"] == "nobody said in time whether it was done well"
+    assert after["last_error"] == "nobody approved or rejected the work in time"
     assert (run["mutation"]["status"], run["mutation"]["result"]) == (
         *("applied", {"reply": DONE["reply"]}),
     )

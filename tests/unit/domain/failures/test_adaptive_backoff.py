@@ -110,9 +110,7 @@ def test_the_evidence_is_told() -> None:
 def test_so_is_that_there_is_none_yet() -> None:
     found = adapt_delay(a_category(), 0, {30: BADLY, 120: RetryOutcomes(1, 1)})
     assert found is not None
-    assert found.reason == (
-        "After 30 seconds 9 of 20 retries worked; 2 minutes are tried, to find out."
-    )
+    assert found.reason == ("After 30 seconds 9 of 20 retries worked; 2 minutes are tried next.")
 
 
 def test_and_what_makes_a_wait_shorter() -> None:

@@ -92,7 +92,7 @@ def test_what_is_wrong_is_said_with_its_line(old: str, new: str, at: str, senten
 
 
 def test_a_rules_id_is_used_once() -> None:
-    with pytest.raises(PolicyError, match="line 22: rule gale: id: there is a rule of this id"):
+    with pytest.raises(PolicyError, match="line 22: rule gale: id: another rule has this id"):
         load_policies({"harbour.toml": HEAD + RULE + RULE})
 
 
@@ -112,8 +112,8 @@ def test_rules_of_another_policy_come_after_its_own() -> None:
     ("source", "sentence"),
     [
         ("sea", "pier.toml, line 5: rules_of: there is no policy sea"),
-        ("pier", "pier takes its rules from itself"),
-        ("quay", "takes its rules from itself in the end"),
+        ("pier", "pier inherits its rules from itself"),
+        ("quay", "inherits its rules from itself"),
         ("harbour", "harbour's rule gale needs a category storm"),
     ],
 )
@@ -162,7 +162,7 @@ def test_other_policies_may_take_such_rules() -> None:
         ({"pier.rules.toml": RULE}, "pier.rules.toml, line 1: there is no pier.toml"),
         (
             {"harbour.toml": HEAD + RULE, "harbour.rules.toml": RULE},
-            "harbour.rules.toml, line 1: there is a rule gale beside the policy already",
+            "harbour.rules.toml, line 1: the policy itself has a rule gale too",
         ),
         (
             {"harbour.toml": HEAD, "harbour.rules.toml": "about = 1\n" + RULE},

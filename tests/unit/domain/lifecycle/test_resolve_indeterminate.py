@@ -52,7 +52,7 @@ def in_doubt(*, capabilities: HandlerCapabilities = ASKS, **fields: Any) -> Task
         indeterminate_policy=capabilities.indeterminate_policy,
         has_emit=capabilities.has_emit,
         ended_at=NOW,
-        error="the worker vanished before it could finish",
+        error="the worker stopped before it could finish, and its lease expired",
         diagnosis=RunDiagnosis(action=Action.ASK_PERSON),
     )
     status = Status.PENDING if fields.get("repeat") else Status.BLOCKED
@@ -178,7 +178,7 @@ def test_an_answer_is_rounded_down_to_what_can_be_stored(resolution: Resolution)
 @pytest.mark.parametrize("capabilities", [ASKS, TELLS])
 def test_an_answer_is_given_once(capabilities: HandlerCapabilities, resolution: Resolution) -> None:
     task = resolve_indeterminate(in_doubt(capabilities=capabilities), resolution, at=LATER)
-    with pytest.raises(InvalidStateError, match="nothing about it is in doubt"):
+    with pytest.raises(InvalidStateError, match="it has no unknown outcome to resolve"):
         resolve_indeterminate(task, Resolution.APPLIED, at=LATER)
 
 
@@ -215,7 +215,9 @@ def test_an_answer_is_told_at_the_moment_it_was_given(
 @pytest.mark.parametrize("status", sorted(set(Status) - {Status.BLOCKED}))
 def test_only_what_waits_for_an_answer_can_be_resolved(status: Status) -> None:
     task = replace(in_doubt(), status=status)
-    with pytest.raises(InvalidStateError, match=f"is {status}: nothing about it is in doubt"):
+    with pytest.raises(
+        InvalidStateError, match=f"is {status}: it has no unknown outcome to resolve"
+    ):
         resolve_indeterminate(task, Resolution.APPLIED, at=LATER)
 
 
@@ -226,7 +228,7 @@ def test_a_known_effect_cannot_be_resolved(
 ) -> None:
     task = in_doubt(**fields)
     known = replace(task, run=run_of(task).with_mutation_status(mutation))
-    with pytest.raises(InvalidStateError, match="nothing about it is in doubt"):
+    with pytest.raises(InvalidStateError, match="it has no unknown outcome to resolve"):
         resolve_indeterminate(known, Resolution.NOT_APPLIED, at=LATER)
 
 

@@ -94,7 +94,7 @@ def test_what_failed_is_tried_again_with_a_fresh_count(task: Task) -> None:
     "status", ["pending", "pending_verification", "delivered", "completed", "cancelled"]
 )
 def test_where_nothing_failed_there_is_nothing_to_retry(status: str) -> None:
-    with pytest.raises(InvalidStateError, match=f"is {status}: nothing failed that is to do$"):
+    with pytest.raises(InvalidStateError, match=f"is {status}: it has no failure to retry$"):
         user_actions.retry(a_task(status=Status(status)), at=NOW)
 
 

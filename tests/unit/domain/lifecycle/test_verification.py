@@ -365,7 +365,7 @@ def test_where_nobody_said_anything_in_time_it_fails_for_good() -> None:
     before = harness.task
     harness.record()
     assert (harness.task.status, harness.task.last_error) == (
-        *(Status.FAILED, "nobody said in time whether it was done well"),
+        *(Status.FAILED, "nobody approved or rejected the work in time"),
     )
     assert kinds(before, harness.task) == ["task:failed"]
 

@@ -15,11 +15,11 @@ LATER = NOW + HOUR
 DESCRIBED = {
     WaitReason.BUDGET: (
         Wait(WaitReason.BUDGET, LATER, {"budget": "daily"}),
-        "budget daily is used up for today: it is whole again at 2026-02-17T13:00:00.000Z",
+        "budget daily is used up for today: it resets at 2026-02-17T13:00:00.000Z",
     ),
     WaitReason.CIRCUIT_BREAKER: (
         Wait(WaitReason.CIRCUIT_BREAKER, LATER, {"provider": "openai"}),
-        "provider openai is down: tried again from 2026-02-17T13:00:00.000Z on",
+        "provider openai is down: next try at 2026-02-17T13:00:00.000Z",
     ),
     WaitReason.QUIET_HOURS: (
         Wait(WaitReason.QUIET_HOURS, LATER, {"end": "07:00", "zone": "Europe/Berlin"}),
@@ -27,11 +27,11 @@ DESCRIBED = {
     ),
     WaitReason.REQUEUED: (
         Wait(WaitReason.REQUEUED),
-        "its message died before a worker took it: it was sent again",
+        "its message was dead-lettered before a worker claimed it: it was requeued",
     ),
     WaitReason.RETRY_THROTTLE: (
         Wait(WaitReason.RETRY_THROTTLE, LATER, {"limit": 50}),
-        "50 other retries wait: it comes after them",
+        "50 other retries are pending: it runs after them",
     ),
     WaitReason.SPEC_REVIEW: (
         Wait(WaitReason.SPEC_REVIEW, task_id="0a1b2c3d-0000-4000-8000-00"),
@@ -39,15 +39,15 @@ DESCRIBED = {
     ),
     WaitReason.SUBJECT_COOLDOWN: (
         Wait(WaitReason.SUBJECT_COOLDOWN, LATER, {"subject": "story-1"}),
-        "subject story-1 was tried in vain: not again before 2026-02-17T13:00:00.000Z",
+        "subject story-1 cools down: next try at 2026-02-17T13:00:00.000Z",
     ),
     WaitReason.VERIFICATION: (
         Wait(WaitReason.VERIFICATION, LATER),
-        "somebody to say whether it was done well",
+        "a person to approve or reject its work",
     ),
     WaitReason.VERIFIER: (
         Wait(WaitReason.VERIFIER, LATER, {"provider": "openai"}),
-        "its verifier to say whether it was done well",
+        "its verifier to approve or reject its work",
     ),
     WaitReason.OTHER: (
         Wait(WaitReason.OTHER, None, {"message": "better days"}),

@@ -242,7 +242,11 @@ def test_a_worker_that_vanished_leaves_a_crashed_run_that_counts() -> None:
         (Cause.CRASH, "the worker crashed until the message died", "transient"),
         (Cause.TIMEOUT, "the worker ran out of time until the message died", "timeout"),
         (Cause.THROTTLE, "the worker was throttled until the message died", "transient"),
-        (Cause.UNKNOWN, "the worker vanished before it could finish", "transient"),
+        (
+            Cause.UNKNOWN,
+            "the worker stopped before it could finish, and its lease expired",
+            "transient",
+        ),
     ],
 )
 def test_why_the_message_died_is_why_the_run_failed(

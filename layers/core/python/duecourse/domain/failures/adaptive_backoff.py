@@ -49,7 +49,7 @@ def _choose_longer(
     for delay in delays:
         delay_outcomes = _outcomes_for(outcomes, delay)
         if not delay_outcomes.has_enough_samples:
-            reason = f"{policy_result}; {_format_delay(delay)} are tried, to find out."
+            reason = f"{policy_result}; {_format_delay(delay)} are tried next."
         elif delay_outcomes.is_clearly_better(policy_outcomes):
             reason = f"{policy_result}, after {_format_delay(delay)} {_ratio(delay_outcomes)}."
         else:

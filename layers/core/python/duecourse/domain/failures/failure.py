@@ -103,7 +103,7 @@ def _message_of(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - a message that cannot be made must not hide the failure
-        return "(its message cannot be shown)"
+        return "(its message cannot be formatted)"
 
 
 def _clean_name(value: Any) -> str | None:

@@ -44,7 +44,7 @@ def load_policies(texts: Mapping[str, str]) -> dict[str, Policy]:
     for file in tables.keys() - {f"{name}{_SUFFIX}" for name in outlines}:
         name = file.removesuffix(RULES_SUFFIX)
         if name not in policies:
-            tables[file].fail(f"there is no {name}{_SUFFIX} that these rules could be of")
+            tables[file].fail(f"there is no {name}{_SUFFIX} for these rules")
         policies[name] = _add_own_rules(policies[name], tables[file])
     return {name: _add_inherited_rules(name, policies, outlines) for name in outlines}
 
@@ -128,7 +128,7 @@ def _parse_rules(table: TomlTable, categories: Container[str]) -> tuple[Rule, ..
         rule_table = table.subtable("rules", values, header="[[rules]]", nth=index)
         rule = parse_rule(rule_table, categories)
         if rule.id in rules:
-            rule_table.fail("there is a rule of this id already", "id")
+            rule_table.fail("another rule has this id", "id")
         rules[rule.id] = rule
     return tuple(rules.values())
 
@@ -137,7 +137,7 @@ def _add_own_rules(policy: Policy, table: TomlTable) -> Policy:
     rules = _parse_rules(table, policy.categories)
     table.reject_unknown_keys()
     if duplicate_ids := {rule.id for rule in policy.rules} & {rule.id for rule in rules}:
-        table.fail(f"there is a rule {min(duplicate_ids)} beside the policy already")
+        table.fail(f"the policy itself has a rule {min(duplicate_ids)} too")
     return replace(policy, rules=(*policy.rules, *rules))
 
 
@@ -175,14 +175,14 @@ def _inheritance_chain(name: str, tables: Mapping[str, TomlTable]) -> list[str]:
         if source not in tables:
             tables[name].fail(f"there is no policy {source}", "rules_of")
         if source == name or source in sources:
-            tables[name].fail(f"{source} takes its rules from itself in the end", "rules_of")
+            tables[name].fail(f"{source} inherits its rules from itself", "rules_of")
         sources.append(source)
     return sources
 
 
 def _require_table(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict) or not value:
-        raise ValueError("must be a table of some categories")
+        raise ValueError("must be a table with at least one category")
     return value
 
 

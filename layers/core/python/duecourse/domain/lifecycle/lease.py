@@ -51,7 +51,9 @@ def lease_expired_report(task: Task) -> FailureReport:
     """Return the crash report for a run whose lease expired. It failed when the lease expired."""
     run = current_run(task)
     failure = Failure.create(
-        "the worker vanished before it could finish", type="WorkerVanished", code=LEASE_EXPIRED_CODE
+        "the worker stopped before it could finish, and its lease expired",
+        type="WorkerVanished",
+        code=LEASE_EXPIRED_CODE,
     )
     return FailureReport(
         task_id=task.id,

@@ -35,7 +35,7 @@ class QuietHours:
 
     def __post_init__(self) -> None:
         if self.start == self.end:
-            raise ValueError("quiet hours that end when they begin would never end, or never begin")
+            raise ValueError("quiet hours must end at another time than they start")
         load_timezone(self.timezone)
 
     def period_at(self, at: datetime) -> QuietPeriod | None:

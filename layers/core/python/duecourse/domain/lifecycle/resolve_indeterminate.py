@@ -31,7 +31,7 @@ def resolve_indeterminate(task: Task, resolution: Resolution, *, at: datetime) -
     run = task.run
     if run is None or not run.is_indeterminate or not can_resolve(task):
         raise InvalidStateError(
-            f"task {task.short_id} is {task.status}: nothing about it is in doubt"
+            f"task {task.short_id} is {task.status}: it has no unknown outcome to resolve"
         )
     at = truncate_to_millisecond(at)
     match resolution:

@@ -134,7 +134,7 @@ def retry(task: Task, *, at: datetime) -> Task:
     is_ended = task.status in (Status.FAILED, Status.BLOCKED)
     if not is_ended and task.next_retry_at is None:
         raise InvalidStateError(
-            f"task {task.short_id} is {task.status}: nothing failed that is to do"
+            f"task {task.short_id} is {task.status}: it has no failure to retry"
         )
     return reschedule(task, at=at, retry_count=0)
 

@@ -104,7 +104,7 @@ def rejection_report(task: Task, reason: str, *, at: datetime) -> FailureReport:
 
 def verification_timeout_report(task: Task, *, at: datetime) -> FailureReport:
     """Return a failure report for work nobody verified in time. The work is not repeated."""
-    message = "nobody said in time whether it was done well"
+    message = "nobody approved or rejected the work in time"
     failure = Failure.create(message, code="verification_timeout")
     return _to_report(task, failure, Origin.UNVERIFIED, at=at)
 

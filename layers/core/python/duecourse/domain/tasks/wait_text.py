@@ -1,4 +1,4 @@
-"""Describes in words why a task waits."""
+"""Describe in words why a task waits."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def describe_wait(wait: Wait | None) -> str | None:
         case WaitReason.QUIET_HOURS:
             return f"quiet hours until {_fact(wait, 'end')} ({_fact(wait, 'zone')})"
         case WaitReason.REQUEUED:
-            return "its message died before a worker took it: it was sent again"
+            return "its message was dead-lettered before a worker claimed it: it was requeued"
         case WaitReason.RETRY_THROTTLE:
-            return f"{_fact(wait, 'limit')} other retries wait: it comes after them"
+            return f"{_fact(wait, 'limit')} other retries are pending: it runs after them"
         case WaitReason.SPEC_REVIEW:
             review = (wait.task_id or "unknown")[:SHORT_ID_LENGTH]
             return f"the review of its specification, task {review}"
         case WaitReason.VERIFICATION:
-            return "somebody to say whether it was done well"
+            return "a person to approve or reject its work"
         case WaitReason.VERIFIER:
-            return "its verifier to say whether it was done well"
+            return "its verifier to approve or reject its work"
     return _describe_outside(wait)
 
 
@@ -33,14 +33,14 @@ def _describe_outside(wait: Wait) -> str:
     until = to_text(wait.until) if wait.until else None
     match wait.reason:
         case WaitReason.CIRCUIT_BREAKER:
-            next_try = f": tried again from {until} on" if until else ""
+            next_try = f": next try at {until}" if until else ""
             return f"provider {_fact(wait, 'provider')} is down{next_try}"
         case WaitReason.SUBJECT_COOLDOWN:
-            next_try = f": not again before {until}" if until else ""
-            return f"subject {_fact(wait, 'subject')} was tried in vain{next_try}"
+            next_try = f": next try at {until}" if until else ""
+            return f"subject {_fact(wait, 'subject')} cools down{next_try}"
         case WaitReason.BUDGET if "message" not in wait.detail:
-            next_try = f": it is whole again at {until}" if until else ""
-            return f"budget {_fact(wait, 'budget')} is used up for today{next_try}"
+            reset = f": it resets at {until}" if until else ""
+            return f"budget {_fact(wait, 'budget')} is used up for today{reset}"
     return str(_fact(wait, "message"))
 
 

@@ -19,7 +19,7 @@ Expectation = Callable[[StackClient, Any], None]
 
 
 def _alerts_tick(client: StackClient, reply: Any) -> None:
-    assert reply == {"raised": [], "told": []}
+    assert reply == {"raised": [], "sent": []}
     assert set(client.stack.functions.metrics["ErrorRatePercent"]) == {0}
     assert client.outbox("operators") == []
 

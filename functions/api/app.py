@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from aws_lambda_powertools import Logger
+from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -56,6 +56,7 @@ ROUTERS = (
     task_decisions.router,
 )
 logger = Logger(service="api")
+metrics = Metrics(service="api")
 app = APIGatewayHttpResolver()
 
 app.use([require_scope, audit_changes, reject_unknown_parameters])
@@ -93,6 +94,6 @@ def _handle_unexpected_error(_error: Exception) -> Response[str]:
 
 
 @logger.inject_lambda_context
-@reports_unreadable(logger)
+@reports_unreadable(logger, metrics, is_only_metric=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     return app.resolve(event, context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aws_lambda_powertools import Logger
+from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.aws.dynamodb.stream import (
     Record,
@@ -25,10 +25,11 @@ from duecourse.usecases.tasks.sync_waiting_task import sync_waiting_task
 from .batch import Batch
 
 logger = Logger(service="journal")
+metrics = Metrics(service="journal")
 
 
 @logger.inject_lambda_context
-@reports_unreadable(logger)
+@reports_unreadable(logger, metrics, is_only_metric=True)
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Process a batch and return the records to retry.
 
@@ -37,9 +38,9 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """
     batch = Batch(event["Records"])
     batch.project(_project_record)
-    untaken = _publish(batch.events)
-    if untaken is not None:
-        batch.fail_from(untaken)
+    unpublished = _publish(batch.events)
+    if unpublished is not None:
+        batch.fail_from(unpublished)
     batch.notify(_send_notifications)
     _add_increments(batch.increments)
     return batch.response()
@@ -54,33 +55,33 @@ def _project_record(record: Record) -> ProjectedChange:
         # Without the old image the change is unknown. Reviews depend on the current state only.
         sync_waiting_task(None, change.new, services.wait_sync_deps())
         return ProjectedChange()
-    kept = project_change(change.old, change.new, services.journal_deps(), at=change.at)
-    if kept.count_error is not None:
-        logger.warning("a run is missing from what is learnt", error=str(kept.count_error))
+    projected = project_change(change.old, change.new, services.journal_deps(), at=change.at)
+    if projected.count_error is not None:
+        logger.warning("run_not_learned", error=str(projected.count_error))
     sync_waiting_task(change.old, change.new, services.wait_sync_deps())
-    return kept
+    return projected
 
 
 def _publish(events: Sequence[LiveEvent]) -> LiveEvent | None:
     """Publish the events selected by the bus filter; return the first unpublished one, if any."""
-    wanted = filter_for_bus(events, BusFilter(stores.settings().bus_events))
-    if not wanted:
+    selected = filter_for_bus(events, BusFilter(stores.settings().bus_events))
+    if not selected:
         return None
     try:
-        queues.event_bus().publish(wanted)
+        queues.event_bus().publish(selected)
     except PublishError as error:
         logger.exception(
-            "the rest will be tried again", taken=error.published_count, events=len(wanted)
+            "events_not_published", published=error.published_count, selected=len(selected)
         )
-        return wanted[error.published_count]
+        return selected[error.published_count]
     return None
 
 
 def _send_notifications(projected: ProjectedChange) -> None:
-    for notice in projected.notifications:
-        if notice.idempotency_key not in queues.sent_notification_keys():
-            queues.notification_queue().send(notice)
-            queues.sent_notification_keys().append(notice.idempotency_key)
+    for notification in projected.notifications:
+        if notification.idempotency_key not in queues.sent_notification_keys():
+            queues.notification_queue().send(notification)
+            queues.sent_notification_keys().append(notification.idempotency_key)
 
 
 def _add_increments(increments: Sequence[Increment]) -> None:
@@ -92,4 +93,4 @@ def _add_increments(increments: Sequence[Increment]) -> None:
     try:
         stores.stats().add(increments)
     except Exception:
-        logger.exception("runs are missing in the statistics", increments=len(increments))
+        logger.exception("runs_not_counted", increments=len(increments))

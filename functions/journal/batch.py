@@ -22,14 +22,14 @@ class Batch:
         self._failed: set[str] = set()
 
     def project(self, project: Callable[[Record], ProjectedChange]) -> None:
-        def one(record: Record) -> None:
+        def project_one(record: Record) -> None:
             try:
-                kept = project(record)
+                projected = project(record)
             except UnreadableItemError:
-                kept = ProjectedChange()  # set aside; a retry could not read it either
-            self._projected[sequence_number(record)] = kept
+                projected = ProjectedChange()  # it is reported; a retry could not read it either
+            self._projected[sequence_number(record)] = projected
 
-        self._process_in_order(one)
+        self._process_in_order(project_one)
 
     def notify(self, notify: Callable[[ProjectedChange], None]) -> None:
         self._process_in_order(lambda record: notify(self._projected[sequence_number(record)]))
@@ -37,20 +37,20 @@ class Batch:
     def fail_from(self, event: LiveEvent) -> None:
         """Fail the record that caused `event` and all later ones, so that they are retried."""
         numbers = list(self._sequence_numbers())
-        brought = [
+        first = next(
             n for n in numbers if n in self._projected and event in self._projected[n].events
-        ]
-        self._failed |= set(numbers[numbers.index(brought[0]) :])
+        )
+        self._failed |= set(numbers[numbers.index(first) :])
 
     @property
     def events(self) -> list[LiveEvent]:
         """Return the events of all projected records, in order."""
-        kept = [
-            self._projected[number]
+        return [
+            event
             for number in self._sequence_numbers()
             if number in self._projected
+            for event in self._projected[number].events
         ]
-        return [event for one in kept for event in one.events]
 
     @property
     def increments(self) -> list[Increment]:
@@ -68,16 +68,16 @@ class Batch:
 
     def _process_in_order(self, process: Callable[[Record], None]) -> None:
         """Process the records in order. After a failure, later ones of the same task fail too."""
-        held_up: set[str] = set()
+        failed_keys: set[str] = set()
         for record in self._records:
-            number, subject = sequence_number(record), ordering_key(record)
+            number, key = sequence_number(record), ordering_key(record)
             if (
                 number not in self._failed
-                and subject not in held_up
+                and key not in failed_keys
                 and _try_process(process, record)
             ):
                 continue
-            held_up.add(subject)
+            failed_keys.add(key)
             self._failed.add(number)
 
     def _sequence_numbers(self) -> Iterator[str]:
@@ -88,6 +88,6 @@ def _try_process(process: Callable[[Record], None], record: Record) -> bool:
     try:
         process(record)
     except Exception:
-        logger.exception("the record will be tried again", keys=record["dynamodb"].get("Keys"))
+        logger.exception("record_not_projected", keys=record["dynamodb"].get("Keys"))
         return False
     return True

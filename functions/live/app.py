@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
+from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import stores
@@ -17,10 +17,11 @@ from .broadcast import broadcast_records
 from .connect import authorize
 
 logger = Logger(service="live")
+metrics = Metrics(service="live")
 
 
 @logger.inject_lambda_context(log_event=False)
-@reports_unreadable(logger)
+@reports_unreadable(logger, metrics, is_only_metric=True)
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     if "Records" in event:
         broadcast_records(event["Records"])

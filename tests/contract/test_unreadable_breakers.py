@@ -35,9 +35,9 @@ CORRUPT_ITEMS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(autouse=True)
 def _nothing_set_aside() -> Iterator[None]:
-    unreadable_items._met.clear()
+    unreadable_items._collected.clear()
     yield
-    unreadable_items._met.clear()
+    unreadable_items._collected.clear()
 
 
 @pytest.fixture

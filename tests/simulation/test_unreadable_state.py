@@ -10,10 +10,13 @@ import pytest
 from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 
+from tests.simulation.test_recovery import stuck
+from tests.support.bus_listener import BusListener
 from tests.support.stack_client import StackClient
 
 DEAD_LETTER = "/dead-letters/redrive"
-DONE = {"provider": "scripted", "script": [{"reply": "ok\nACTION_OUTCOME: success"}]}
+SUCCESS = {"reply": "ok\nACTION_OUTCOME: success"}
+DONE = {"provider": "scripted", "script": [SUCCESS]}
 BREAKERS: dict[str, dict[str, Any]] = {
     "one unreadable breaker": {
         "value": {"S": json.dumps({"breakers": {"scripted": {"state": "throttled"}}})}
@@ -85,3 +88,153 @@ def test_a_source_of_signals_that_fails_does_not_stop_the_other_alerts(
 
     assert any(DEAD_LETTER in text for text in alerts(client))
     assert "BudgetUsedPercent" not in client.stack.functions.metrics
+
+
+# What the journal counts and learns
+
+
+FAILING = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}}
+STATS: dict[str, dict[str, Any]] = {
+    "newer schema": {"schema_version": {"N": "99"}},
+    "broken version": {"version": {"S": "seven"}, "expires_at": {"S": "never"}},
+}
+every_stats_poison = pytest.mark.parametrize("poison", STATS.values(), ids=STATS)
+
+
+def poison_stats(prefix: str, poison: dict[str, Any]) -> int:
+    """Change the stored items of that kind behind the system's back; return how many."""
+    dynamodb = boto3.client("dynamodb")
+    items = dynamodb.scan(TableName="StatsTable")["Items"]
+    found = [item for item in items if item["day"]["S"].startswith(prefix)]
+    for item in found:
+        dynamodb.put_item(TableName="StatsTable", Item=item | poison)
+    return len(found)
+
+
+def poison_task(task: dict[str, Any]) -> None:
+    dynamodb = boto3.client("dynamodb")
+    key = {"short_id": {"S": task["short_id"]}, "id": {"S": task["id"]}}
+    item = dynamodb.get_item(TableName="TasksTable", Key=key)["Item"]
+    dynamodb.put_item(TableName="TasksTable", Item=item | {"schema_version": {"N": "99"}})
+
+
+def failing_task(client: StackClient, *script: dict[str, Any]) -> dict[str, Any]:
+    payload = {"provider": "scripted", "script": [*script]}
+    return client.create(
+        type="action", payload=payload, policy="omega", max_retries=2, **{"in": "10s"}
+    )
+
+
+@every_stats_poison
+@pytest.mark.parametrize("prefix", ["tracker#", "patterns#", "delays#"])
+def test_an_unreadable_tracker_or_pattern_does_not_swallow_what_follows_from_a_failure(
+    client: StackClient, prefix: str, poison: dict[str, Any]
+) -> None:
+    failing_task(client, FAILING)  # its retry writes the items
+    client.advance("1h")
+    bus = BusListener()
+    task = failing_task(client, FAILING)
+    client.advance("20s")
+    assert poison_stats(prefix, poison)
+    notifications = len(client.outbox("ada"))
+
+    client.advance("1h")
+
+    assert client.task(task["id"])["status"] == "failed"
+    history = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
+    assert history[-1] == "task:failed"
+    assert bus.types(task["id"])[-1] == "task:failed"
+    assert len(client.items(f"/tasks/{task['id']}/errors")) == 2
+    assert len(client.outbox("ada")) == notifications + 1
+
+
+@every_stats_poison
+def test_an_unreadable_pattern_does_not_swallow_what_follows_from_a_correction(
+    client: StackClient, poison: dict[str, Any]
+) -> None:
+    bus = BusListener()
+    task = failing_task(client, FAILING)
+    client.advance("20s")
+    assert poison_stats("patterns#", poison)
+
+    answer = client.call("POST", f"/tasks/{task['id']}/reclassify", {"category": "timeout"})
+    assert answer.status == 200, answer.body
+    client.advance("1m")
+
+    assert "task:reclassified" in bus.types(task["id"])
+
+
+def test_an_unreadable_marker_of_the_first_failure_does_not_swallow_the_recovery(
+    client: StackClient,
+) -> None:
+    bus = BusListener()
+    task = failing_task(client, FAILING, SUCCESS)
+    client.advance("20s")
+    dynamodb = boto3.client("dynamodb")
+    items = dynamodb.scan(TableName="JournalTable")["Items"]
+    [marker] = [item for item in items if item["entry"]["S"].startswith("o#")]
+    dynamodb.put_item(TableName="JournalTable", Item=marker | {"schema_version": {"N": "99"}})
+
+    client.advance("1h")
+
+    assert bus.types(task["id"])[-1] == "task:completed"
+
+
+def test_an_unreadable_task_that_waits_does_not_swallow_the_events_of_its_review(
+    client: StackClient,
+) -> None:
+    bus = BusListener()
+    task, review = stuck(client)
+    poison_task(task)
+
+    assert client.call("POST", f"/tasks/{review['id']}/cancel").status == 200
+    client.advance("1m")
+
+    assert bus.types(review["id"])[-1] == "task:cancelled"
+
+
+# How it is counted
+
+
+def unreadable_task(client: StackClient) -> dict[str, Any]:
+    task = client.create(due_at="2026-02-18T12:00:00Z")
+    client.advance("1s")
+    poison_task(task)
+    client.advance("1s")  # the stream is read
+    client.stack.functions.metrics.clear()
+    return task
+
+
+def counted(client: StackClient) -> list[float]:
+    """Return what was counted; the alerts function counts 0 where all can be read."""
+    return [count for count in client.stack.functions.metrics["ItemsUnreadable"] if count]
+
+
+def test_the_api_counts_what_it_cannot_read(client: StackClient) -> None:
+    task = unreadable_task(client)
+    assert client.call("GET", f"/tasks/{task['id']}").status == 503
+    assert counted(client) == [1]
+
+
+def unreadable_record() -> dict[str, Any]:
+    keys = {"short_id": {"S": "0a1b2c3d"}, "id": {"S": "0a1b2c3d-0000-4000-8000-000000000000"}}
+    return {
+        "dynamodb": {
+            "SequenceNumber": "1",
+            "ApproximateCreationDateTime": stores.clock().now().timestamp(),
+            "Keys": keys,
+            "NewImage": keys | {"schema_version": {"N": "99"}},
+        }
+    }
+
+
+def test_the_journal_counts_what_it_cannot_read(client: StackClient) -> None:
+    client.stack.invoke("journal", {"Records": [unreadable_record()]})
+    assert counted(client) == [1]
+
+
+def test_live_counts_what_it_cannot_read(client: StackClient) -> None:
+    connection = {"room": {"S": "all"}, "id": {"S": "c-1"}, "schema_version": {"N": "99"}}
+    boto3.client("dynamodb").put_item(TableName="ConnectionsTable", Item=connection)
+    client.stack.invoke("live", {"Records": [unreadable_record()]})
+    assert counted(client) == [1]

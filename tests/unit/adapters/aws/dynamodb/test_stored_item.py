@@ -18,9 +18,9 @@ STATE = {"key": {"S": "profile#slack#U1"}, "value": {"S": "{}"}}
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
-    unreadable_items._met.clear()
+    unreadable_items._collected.clear()
     yield
-    unreadable_items._met.clear()
+    unreadable_items._collected.clear()
 
 
 class Log:
@@ -29,6 +29,7 @@ class Log:
     def __init__(self) -> None:
         self.lines: list[dict[str, Any]] = []
         self.counted: dict[str, float] = {}
+        self.flushed: list[dict[str, float]] = []
 
     def error(self, msg: object, **fields: Any) -> None:
         self.lines.append({"message": msg, **fields})
@@ -36,6 +37,9 @@ class Log:
     def add_metric(self, name: str, unit: str, value: float) -> None:
         assert unit == "Count"
         self.counted[name] = value
+
+    def flush_metrics(self) -> None:
+        self.flushed.append(dict(self.counted))
 
 
 def value_of(item: StateItem) -> Any:
@@ -96,7 +100,7 @@ def test_the_others_are_read_and_what_was_set_aside_is_reported_once() -> None:
 def test_a_function_that_failed_reports_as_well() -> None:
     log = Log()
 
-    @reports_unreadable(log)
+    @reports_unreadable(log, log)
     def handler(_event: Any, _context: Any) -> Any:
         item = StateItem.from_raw_data(STATE | {"schema_version": {"N": "2"}})
         return read_item(item, value_of)
@@ -110,3 +114,15 @@ def test_where_all_can_be_read_nothing_is_reported() -> None:
     log = Log()
     assert reports_unreadable(log, log)(lambda _event, _context: 7)({}, None) == 7
     assert (log.lines, log.counted) == ([], {})
+
+
+@pytest.mark.parametrize("is_only_metric", [True, False])
+def test_a_function_without_other_metrics_flushes_this_one(is_only_metric: bool) -> None:
+    log = Log()
+    decorate = reports_unreadable(log, log, is_only_metric=is_only_metric)
+    decorate(lambda _event, _context: 7)({}, None)
+    assert log.flushed == []
+
+    broken = StateItem.from_raw_data(STATE | {"value": {"S": "{"}})
+    decorate(lambda _event, _context: list(read_items([broken], value_of)))({}, None)
+    assert log.flushed == ([{"ItemsUnreadable": 1}] if is_only_metric else [])

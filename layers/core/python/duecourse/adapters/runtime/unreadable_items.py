@@ -12,7 +12,7 @@ METRIC = "ItemsUnreadable"
 MOST = 1_000  # more are not counted
 Result = TypeVar("Result")
 Handler = Callable[[Any, Any], Result]
-_met: dict[str, UnreadableItemError] = {}
+_collected: dict[str, UnreadableItemError] = {}
 
 
 class Logger(Protocol):
@@ -22,21 +22,26 @@ class Logger(Protocol):
 class Metrics(Protocol):
     def add_metric(self, name: str, unit: str, value: float) -> Any: ...
 
+    def flush_metrics(self) -> Any: ...
+
 
 def set_aside(error: UnreadableItemError) -> None:
-    if len(_met) < MOST:
-        _met[error.item] = error
+    if len(_collected) < MOST:
+        _collected[error.item] = error
 
 
 def unreadable_items() -> Sequence[str]:
     """Return the names of the items collected since the last report."""
-    return sorted(_met)
+    return sorted(_collected)
 
 
 def reports_unreadable(
-    logger: Logger, metrics: Metrics | None = None
+    logger: Logger, metrics: Metrics, *, is_only_metric: bool = False
 ) -> Callable[[Handler[Result]], Handler[Result]]:
-    """Decorate a Lambda handler to log every unreadable item, and to count them in `metrics`."""
+    """Decorate a Lambda handler to log every unreadable item, and to count them in `metrics`.
+
+    With `is_only_metric` the metrics are flushed here, and only if there is something to count.
+    """
 
     def decorate(handler: Handler[Result]) -> Handler[Result]:
         @wraps(handler)
@@ -44,17 +49,21 @@ def reports_unreadable(
             try:
                 return handler(event, context)
             finally:
-                _report(logger, metrics)
+                has_counted = _report(logger, metrics)
+                if has_counted and is_only_metric:
+                    metrics.flush_metrics()
 
         return reporting
 
     return decorate
 
 
-def _report(logger: Logger, metrics: Metrics | None) -> None:
-    errors = list(_met.values())
-    _met.clear()
+def _report(logger: Logger, metrics: Metrics) -> bool:
+    """Log and count the collected items; return whether there were any."""
+    errors = list(_collected.values())
+    _collected.clear()
     for error in errors:
         logger.error("item_unreadable", item=error.item, reason=error.reason)
-    if errors and metrics is not None:
+    if errors:
         metrics.add_metric(METRIC, "Count", len(errors))
+    return bool(errors)

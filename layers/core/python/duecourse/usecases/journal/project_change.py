@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.notifications_for import notifications_for
+from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.events.event import LiveEvent, build_live_events
 from duecourse.domain.journal.audit import find_executed_run, to_audit_entry
 from duecourse.domain.journal.counters import Increment, find_recovery, success_increments
@@ -58,17 +59,30 @@ def project_change(
     execution = to_audit_entry(new, done) if (done := find_executed_run(old, new)) else None
     if events or run or execution:
         deps.journal.write(new, events, run, execution)
-    uncounted = None
-    if run is not None:
-        if _log_outcome(old, new, run, deps.error_log):
-            uncounted = count_run(new, run, deps.patterns)
-        learn_correction(old, new, run, deps.patterns, at=at)
+    count_error = _count_and_learn(old, new, run, deps, at=at) if run else None
     return ProjectedChange(
         events=build_live_events(old, new, at=at),
         notifications=notifications_for(old, new, deps.operator_chats),
         increments=success_increments(old, new, run, late_after=deps.late_after),
-        count_error=uncounted,
+        count_error=count_error,
     )
+
+
+def _count_and_learn(
+    old: Task | None, new: Task, run: Run, deps: JournalDeps, *, at: datetime
+) -> Exception | None:
+    """Count the ended run and learn from it; return why the learned patterns miss it, if they do.
+
+    An unreadable item is at fault for good, so it does not hold up the events of the change. Other
+    errors are raised: the change is then projected again.
+    """
+    try:
+        is_counted = _log_outcome(old, new, run, deps.error_log)
+        count_error = count_run(new, run, deps.patterns) if is_counted else None
+        learn_correction(old, new, run, deps.patterns, at=at)
+    except UnreadableItemError as error:
+        return error
+    return count_error
 
 
 def _log_outcome(old: Task | None, new: Task, run: Run, error_log: ErrorLog) -> bool:

@@ -29,6 +29,7 @@ from duecourse.adapters.aws.dynamodb.stats import (
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, TrackerItem
 from duecourse.adapters.aws.dynamodb.transaction import write_transaction
+from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.journal.counters import (
     FirstFailure,
     Increment,
@@ -110,8 +111,14 @@ class DynamoErrorLog:
             transaction.save(copy)
         if error.attempt == 1:
             transaction.save(self.to_first_failure_item(error, run))
-        tracker = _load_tracker(error)
-        transaction.save(to_tracker_item(tracker.record(error)), _version_condition(tracker))
+        fresh = FailureTracker.for_error(error)
+        try:
+            tracker = _load_tracker(fresh)
+        except UnreadableItemError:
+            # The tracker stays as it is, until newer code reads it or its TTL removes it.
+            tracker = fresh
+        else:
+            transaction.save(to_tracker_item(tracker.record(error)), _version_condition(tracker))
         is_newly_blocked = tracker.is_newly_blocked(error)
         _add_increments(
             transaction, failure_increments(error, run, is_newly_blocked=is_newly_blocked)
@@ -151,12 +158,13 @@ class DynamoErrorLog:
         raise AssertionError("count() has no end")
 
     def _load_first_failure(self, recovery: Recovery) -> FirstFailure | None:
+        """Return the marker of the first failure; None if there is none or it is unreadable."""
         key = _FIRST_FAILURE_PREFIX + recovery.occurrence_key
         try:
             item = JournalItem.get(recovery.task_id, key, consistent_read=True)
         except DoesNotExist:
             return None
-        return read_item(item, lambda item: FirstFailure(**item.detail))
+        return next(read_items([item], lambda item: FirstFailure(**item.detail)), None)
 
     def _read_page(
         self, partitions: Iterable[str], limit: int, position: str, now: datetime
@@ -187,8 +195,8 @@ def _add_increments(transaction: TransactWrite, increments: Iterable[Increment])
         transaction.update(CounterItem(one.day, one.counter), to_update_actions(one))
 
 
-def _load_tracker(error: LoggedError) -> FailureTracker:
-    fresh = FailureTracker.for_error(error)
+def _load_tracker(fresh: FailureTracker) -> FailureTracker:
+    """Return the stored tracker; `fresh` if there is none."""
     try:
         item = TrackerItem.get(tracker_key(fresh), TRACKER, consistent_read=True)
     except DoesNotExist:

@@ -63,6 +63,9 @@ class StoredItem(Model):
             item.unreadable = UnreadableItemError(item.label, _describe_reason(broken))
         return item
 
+    def deserialize(self, attribute_values: dict[str, Any]) -> None:
+        """Ignore the response of an update, which is stored by now even if it is unreadable."""
+
     @property
     def written_schema(self) -> int:
         return int(self.schema_version or BEFORE_VERSIONS)

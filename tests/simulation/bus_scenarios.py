@@ -1,4 +1,4 @@
-"""What happens so that each kind of event is told, and what is told of it in its order."""
+"""Scenarios that publish every type of event, and the types each one publishes, in order."""
 
 from __future__ import annotations
 
@@ -10,64 +10,64 @@ from tests.simulation.test_failures import (
     REFUSED,
     SUCCESS,
     TYPE_ERROR,
-    an_action,
+    create_action,
 )
 from tests.support.stack_client import StackClient
 
 DOWN = {"message": "503 Service Unavailable"}
-ONE_ATTEMPT = ["task:started", "task:retry_scheduled"]
-A_RETRY = ["task:started", "task:retry_executed"]
-GUIDED = ["task:retry_scheduled", "task:recovery_action"]
+FAILED_ATTEMPT = ["task:started", "task:retry_scheduled"]
+RETRY_STARTED = ["task:started", "task:retry_executed"]
+RETRY_WITH_GUIDANCE = ["task:retry_scheduled", "task:recovery_action"]
 
 
-def delivered(client: StackClient) -> str:
+def deliver_reminder(client: StackClient) -> str:
     task_id = client.create(**{"in": "10s"})["id"]
     client.advance("1m")
     return str(task_id)
 
 
-def completed_at_the_second_attempt(client: StackClient) -> str:
-    task_id = an_action(client, REFUSED, SUCCESS)["id"]
+def complete_on_second_attempt(client: StackClient) -> str:
+    task_id = create_action(client, REFUSED, SUCCESS)["id"]
     client.advance("5m")
     return str(task_id)
 
 
-def never_delivered(client: StackClient) -> str:
+def exhaust_retries(client: StackClient) -> str:
     client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN, times=3)
     task_id = client.create(**{"in": "10s"})["id"]
     client.advance("1h")
     return str(task_id)
 
 
-def blocked_for_good(client: StackClient) -> str:
-    task_id = an_action(client, TYPE_ERROR)["id"]
+def block_permanently(client: StackClient) -> str:
+    task_id = create_action(client, TYPE_ERROR)["id"]
     client.advance("1h")
     assert client.call("POST", f"/tasks/{task_id}/unblock").status == 200
     client.advance("1m")
     return str(task_id)
 
 
-def with_a_specification(client: StackClient) -> str:
-    task_id = an_action(client, TYPE_ERROR, payload={"spec": "a page of words"})["id"]
+def request_spec_review(client: StackClient) -> str:
+    task_id = create_action(client, TYPE_ERROR, payload={"spec": "a page of words"})["id"]
     client.advance("9m")
     return str(task_id)
 
 
-def cancelled(client: StackClient) -> str:
+def cancel_task(client: StackClient) -> str:
     task_id = client.create(**{"in": "1h"})["id"]
     assert client.call("POST", f"/tasks/{task_id}/cancel").status == 200
     return str(task_id)
 
 
-def in_doubt(client: StackClient) -> str:
+def crash_during_effect(client: StackClient) -> str:
     client.add_fault(function="worker", call="provider.call")
-    task_id = an_action(client, SUCCESS)["id"]
+    task_id = create_action(client, SUCCESS)["id"]
     client.advance("20m")
     return str(task_id)
 
 
-def missed(client: StackClient) -> str:
-    """The series' time passed while nobody looked."""
+def skip_occurrences(client: StackClient) -> str:
+    """Stop scanner and sweeper while three occurrences of a series fall due."""
     task_id = client.create(repeat="*/20 * * * *", **{"in": "20m"})["id"]
     for function in ("scanner", "sweeper"):
         client.add_fault(function=function, call="dynamodb.GetItem", times=1_000_000)
@@ -78,45 +78,50 @@ def missed(client: StackClient) -> str:
     return str(task_id)
 
 
-def over_budget(client: StackClient) -> str:
-    task_id = an_action(client, OVER_BUDGET, SUCCESS, payload={"budget": "llm"})["id"]
+def exceed_budget(client: StackClient) -> str:
+    task_id = create_action(client, OVER_BUDGET, SUCCESS, payload={"budget": "llm"})["id"]
     client.advance("1m")
     return str(task_id)
 
 
-def outage(client: StackClient) -> str:
+def open_and_close_breaker(client: StackClient) -> str:
     for _ in range(10):
-        an_action(client, REFUSED, SUCCESS)
+        create_action(client, REFUSED, SUCCESS)
     client.advance("1h")
     return "breaker#scripted"
 
 
 SCENARIOS: dict[Callable[[StackClient], str], list[str]] = {
-    delivered: ["task:created", "task:started", "task:delivered"],
-    completed_at_the_second_attempt: [
-        *("task:created", "task:started", *GUIDED),
-        *(*A_RETRY, "task:completed"),
+    deliver_reminder: ["task:created", "task:started", "task:delivered"],
+    complete_on_second_attempt: [
+        *("task:created", "task:started", *RETRY_WITH_GUIDANCE),
+        *(*RETRY_STARTED, "task:completed"),
     ],
-    never_delivered: [
-        *("task:created", *ONE_ATTEMPT),
-        *(*A_RETRY, "task:retry_scheduled"),
-        *(*A_RETRY, "task:retry_exhausted", "task:failed"),
+    exhaust_retries: [
+        *("task:created", *FAILED_ATTEMPT),
+        *(*RETRY_STARTED, "task:retry_scheduled"),
+        *(*RETRY_STARTED, "task:retry_exhausted", "task:failed"),
     ],
-    blocked_for_good: [
-        *("task:created", "task:started", *GUIDED),
-        *(*A_RETRY, *GUIDED),
-        *(*A_RETRY, *GUIDED),
-        *(*A_RETRY, "task:recovery_action", "task:escalated", "task:unblocked"),
-        *(*A_RETRY, "task:recovery_action", "task:retry_exhausted", "task:permanently_blocked"),
+    block_permanently: [
+        *("task:created", "task:started", *RETRY_WITH_GUIDANCE),
+        *(*RETRY_STARTED, *RETRY_WITH_GUIDANCE),
+        *(*RETRY_STARTED, *RETRY_WITH_GUIDANCE),
+        *(*RETRY_STARTED, "task:recovery_action", "task:escalated", "task:unblocked"),
+        *(
+            *RETRY_STARTED,
+            "task:recovery_action",
+            "task:retry_exhausted",
+            "task:permanently_blocked",
+        ),
     ],
-    cancelled: ["task:created", "task:cancelled"],
-    in_doubt: ["task:created", "task:started", "task:indeterminate"],
-    missed: [
+    cancel_task: ["task:created", "task:cancelled"],
+    crash_during_effect: ["task:created", "task:started", "task:indeterminate"],
+    skip_occurrences: [
         *("task:created", "task:started", "task:delivered", "task:skipped"),
         "task:cancelled",
     ],
-    over_budget: ["task:created", "task:started", "budget:exceeded", "task:retry_scheduled"],
-    outage: ["breaker:opened", "breaker:closed"],
+    exceed_budget: ["task:created", "task:started", "budget:exceeded", "task:retry_scheduled"],
+    open_and_close_breaker: ["breaker:opened", "breaker:closed"],
 }
 
 

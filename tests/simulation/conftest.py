@@ -9,5 +9,5 @@ from tests.support.stack_client import StackClient, running_stack
 
 @pytest.fixture
 def client() -> Iterator[StackClient]:
-    with running_stack() as running:
-        yield running
+    with running_stack() as started:
+        yield started

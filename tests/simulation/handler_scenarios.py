@@ -1,7 +1,7 @@
-"""A task of each shipped handler whose effect lands outside, and the calls that its worker makes.
+"""A task of each built-in handler with an external effect, and the calls its worker makes.
 
-The effect is counted where it lands: on a web server on the loopback, which honours no key. A
-reminder lands in the console's outbox.
+The effect is counted where it arrives: on a loopback web server that ignores idempotency keys. A
+reminder arrives in the console's outbox.
 """
 
 from __future__ import annotations
@@ -20,56 +20,56 @@ from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient, running_stack
 
 FUNCTION = "lights"
-IN_DOUBT = "It may or may not have happened"
+INDETERMINATE_TEXT = "It may or may not have happened"
 _TICK = timedelta(minutes=5)
 
 
-class Mark(Flag):
-    """What is so once a call has been made."""
+class Progress(Flag):
+    """What a call of the worker has achieved once it returns."""
 
-    NOTHING = 0
-    CLAIMED = auto()  # the run is written down
+    NONE = 0
+    CLAIMED = auto()  # the run is stored
     IN_FLIGHT = auto()  # and that its effect may happen from now on
     BEFORE_SENDING = auto()  # made inside the call that has the effect, before anything is sent
     EFFECT = auto()
-    KNOWN = auto()  # the effect is written down as applied
+    RECORDED = auto()  # the effect is stored as applied
     COMMITTED = auto()
 
 
-Steps = tuple[tuple[str, Mark], ...]
+Steps = tuple[tuple[str, Progress], ...]
 Behaviour = Callable[[Receiver], None]
 
-_PLAIN = Mark.NOTHING
-_ON_THE_WAY: Steps = (
-    ("dynamodb.GetItem", _PLAIN),  # the task
-    ("sqs.SendMessageBatch", _PLAIN),  # what may take long goes to the slow lane
-    ("dynamodb.GetItem", _PLAIN),
+_NO_PROGRESS = Progress.NONE
+_REROUTE: Steps = (
+    ("dynamodb.GetItem", _NO_PROGRESS),  # the task
+    ("sqs.SendMessageBatch", _NO_PROGRESS),  # slow work goes to the slow queue
+    ("dynamodb.GetItem", _NO_PROGRESS),
 )
-_CLAIMED_AND_RESERVED: Steps = (
-    ("dynamodb.GetItem", _PLAIN),  # the subject
-    ("dynamodb.GetItem", _PLAIN),  # the breakers
-    ("dynamodb.PutItem", Mark.CLAIMED),
-    ("dynamodb.UpdateItem", _PLAIN),  # the budget has no entry for today yet: one is made
-    ("dynamodb.GetItem", _PLAIN),
-    ("dynamodb.GetItem", _PLAIN),
-    ("dynamodb.GetItem", _PLAIN),
-    ("dynamodb.UpdateItem", _PLAIN),  # its name is among those of the day
-    ("dynamodb.PutItem", _PLAIN),
-    ("dynamodb.GetItem", _PLAIN),
-    ("dynamodb.GetItem", _PLAIN),
-    ("dynamodb.UpdateItem", _PLAIN),  # the money is held
-    ("dynamodb.PutItem", Mark.IN_FLIGHT),
+_CLAIM_AND_RESERVE: Steps = (
+    ("dynamodb.GetItem", _NO_PROGRESS),  # the subject
+    ("dynamodb.GetItem", _NO_PROGRESS),  # the breakers
+    ("dynamodb.PutItem", Progress.CLAIMED),
+    ("dynamodb.UpdateItem", _NO_PROGRESS),  # creates the budget's entry of today
+    ("dynamodb.GetItem", _NO_PROGRESS),
+    ("dynamodb.GetItem", _NO_PROGRESS),
+    ("dynamodb.GetItem", _NO_PROGRESS),
+    ("dynamodb.UpdateItem", _NO_PROGRESS),  # lists the budget among those of today
+    ("dynamodb.PutItem", _NO_PROGRESS),
+    ("dynamodb.GetItem", _NO_PROGRESS),
+    ("dynamodb.GetItem", _NO_PROGRESS),
+    ("dynamodb.UpdateItem", _NO_PROGRESS),  # reserves the cost
+    ("dynamodb.PutItem", Progress.IN_FLIGHT),
 )
-_ASKED_AND_PAID: Steps = (
-    ("provider.call", Mark.EFFECT),
-    ("secretsmanager.GetSecretValue", Mark.BEFORE_SENDING),
-    ("dynamodb.GetItem", _PLAIN),  # the budget
-    ("dynamodb.UpdateItem", _PLAIN),
+_CALL_AND_SETTLE: Steps = (
+    ("provider.call", Progress.EFFECT),
+    ("secretsmanager.GetSecretValue", Progress.BEFORE_SENDING),
+    ("dynamodb.GetItem", _NO_PROGRESS),  # the budget
+    ("dynamodb.UpdateItem", _NO_PROGRESS),
 )
-_SUBJECT: Steps = (("dynamodb.GetItem", _PLAIN),)
-_BREAKERS: Steps = (("dynamodb.GetItem", _PLAIN),)
-_AT_ONCE = Mark.CLAIMED | Mark.IN_FLIGHT
-_AT_LAST = Mark.KNOWN | Mark.COMMITTED
+_SUBJECT: Steps = (("dynamodb.GetItem", _NO_PROGRESS),)
+_BREAKERS: Steps = (("dynamodb.GetItem", _NO_PROGRESS),)
+_CLAIMED_IN_FLIGHT = Progress.CLAIMED | Progress.IN_FLIGHT
+_RECORDED_AND_COMMITTED = Progress.RECORDED | Progress.COMMITTED
 
 
 @dataclass(frozen=True)
@@ -78,31 +78,31 @@ class Scenario:
     steps: Steps
     fields: Callable[[Receiver], Mapping[str, Any]]
     answer: bytes = b""
-    is_harmless: bool = False
+    is_idempotent: bool = False
 
     @property
     def calls(self) -> list[str]:
         return [call for call, _ in self.steps]
 
-    def answers(self, receiver: Receiver) -> None:
+    def configure(self, receiver: Receiver) -> None:
         receiver.answer(200, self.answer)
 
-    def place_of(self, mark: Mark) -> int:
-        return next(place for place, (_, marks) in enumerate(self.steps) if mark in marks)
+    def index_of(self, progress: Progress) -> int:
+        return next(index for index, (_, achieved) in enumerate(self.steps) if progress in achieved)
 
     @property
-    def done(self) -> str:
+    def final_status(self) -> str:
         return "delivered" if self.type == "reminder" else "completed"
 
 
-def _said(text: str) -> bytes:
-    """An answer of OpenAI's chat completions."""
+def _completion(text: str) -> bytes:
+    """Return a response of OpenAI's chat completions."""
     choice = {"message": {"content": text}, "finish_reason": "stop"}
     usage = {"prompt_tokens": 3, "completion_tokens": 4}
     return json.dumps({"model": "gpt-5-mini", "choices": [choice], "usage": usage}).encode()
 
 
-def _asks(receiver: Receiver, **more: Any) -> dict[str, Any]:
+def _provider_fields(receiver: Receiver, **more: Any) -> dict[str, Any]:
     payload = {"provider": "openai", "endpoint": receiver.url(""), "budget": "llm", **more}
     return {"subject": "story-1", "payload": payload}
 
@@ -110,33 +110,33 @@ def _asks(receiver: Receiver, **more: Any) -> dict[str, Any]:
 REMINDER = Scenario(
     "reminder",
     (
-        ("dynamodb.GetItem", _PLAIN),
-        ("dynamodb.GetItem", _PLAIN),  # who has quiet hours
-        ("dynamodb.PutItem", _AT_ONCE),
-        ("channel.send", Mark.EFFECT),
-        ("dynamodb.PutItem", _AT_LAST),
+        ("dynamodb.GetItem", _NO_PROGRESS),
+        ("dynamodb.GetItem", _NO_PROGRESS),  # the quiet hours
+        ("dynamodb.PutItem", _CLAIMED_IN_FLIGHT),
+        ("channel.send", Progress.EFFECT),
+        ("dynamodb.PutItem", _RECORDED_AND_COMMITTED),
     ),
     lambda _: {},
-    is_harmless=True,
+    is_idempotent=True,
 )
 WEBHOOK = Scenario(
     "webhook",
     (
-        *_ON_THE_WAY,
-        ("dynamodb.PutItem", _AT_ONCE),
-        ("secretsmanager.GetSecretValue", _PLAIN),
-        ("http.post", Mark.EFFECT),
-        ("dynamodb.PutItem", _AT_LAST),
+        *_REROUTE,
+        ("dynamodb.PutItem", _CLAIMED_IN_FLIGHT),
+        ("secretsmanager.GetSecretValue", _NO_PROGRESS),
+        ("http.post", Progress.EFFECT),
+        ("dynamodb.PutItem", _RECORDED_AND_COMMITTED),
     ),
     lambda receiver: {"payload": {"url": receiver.url("/hook")}},
 )
 LAMBDA = Scenario(
     "lambda",
     (
-        *_ON_THE_WAY,
-        ("dynamodb.PutItem", _AT_ONCE),
-        ("lambda.Invoke", Mark.EFFECT),
-        ("dynamodb.PutItem", _AT_LAST),
+        *_REROUTE,
+        ("dynamodb.PutItem", _CLAIMED_IN_FLIGHT),
+        ("lambda.Invoke", Progress.EFFECT),
+        ("dynamodb.PutItem", _RECORDED_AND_COMMITTED),
     ),
     lambda _: {"payload": {"function": FUNCTION, "input": {"lamp": "hall"}}},
     answer=b'"on"',
@@ -144,43 +144,43 @@ LAMBDA = Scenario(
 ACTION = Scenario(
     "action",
     (
-        *_ON_THE_WAY,
-        *_CLAIMED_AND_RESERVED,
-        *_ASKED_AND_PAID,
+        *_REROUTE,
+        *_CLAIM_AND_RESERVE,
+        *_CALL_AND_SETTLE,
         *_SUBJECT,
-        ("dynamodb.TransactWriteItems", _AT_LAST),
+        ("dynamodb.TransactWriteItems", _RECORDED_AND_COMMITTED),
         *_BREAKERS,
     ),
-    _asks,
-    answer=_said("I did it.\nACTION_OUTCOME: success"),
+    _provider_fields,
+    answer=_completion("I did it.\nACTION_OUTCOME: success"),
 )
 ENRICH = Scenario(
     "enrich",
     (
-        *_ON_THE_WAY,
-        *_CLAIMED_AND_RESERVED,
-        *_ASKED_AND_PAID,
-        ("dynamodb.PutItem", Mark.KNOWN),
-        ("channel.send", _PLAIN),  # the answer is told
+        *_REROUTE,
+        *_CLAIM_AND_RESERVE,
+        *_CALL_AND_SETTLE,
+        ("dynamodb.PutItem", Progress.RECORDED),
+        ("channel.send", _NO_PROGRESS),  # sends the answer
         *_SUBJECT,
-        ("dynamodb.TransactWriteItems", Mark.COMMITTED),
+        ("dynamodb.TransactWriteItems", Progress.COMMITTED),
         *_BREAKERS,
     ),
-    lambda receiver: _asks(receiver, tell=True, schema={"type": "object"}),
-    answer=_said('{"city": "Paris"}'),
-    is_harmless=True,
+    lambda receiver: _provider_fields(receiver, tell=True, schema={"type": "object"}),
+    answer=_completion('{"city": "Paris"}'),
+    is_idempotent=True,
 )
 SCENARIOS = (REMINDER, WEBHOOK, LAMBDA, ACTION, ENRICH)
-# Once more would do harm: where nobody can tell, a person is asked.
-HARMFUL = (WEBHOOK, LAMBDA, ACTION)
+# Repeating these is harmful: if the outcome is unknown, a person is asked.
+NOT_IDEMPOTENT = (WEBHOOK, LAMBDA, ACTION)
 
 
 @dataclass(frozen=True)
-class Point:
-    """Before or after one call of the worker."""
+class CallPoint:
+    """A point before or after one call of the worker."""
 
     scenario: Scenario
-    place: int
+    index: int
     when: str
 
     def __str__(self) -> str:
@@ -188,40 +188,40 @@ class Point:
 
     @property
     def call(self) -> str:
-        return self.scenario.calls[self.place]
+        return self.scenario.calls[self.index]
 
     @property
     def nth(self) -> int:
-        return self.scenario.calls[: self.place + 1].count(self.call)
+        return self.scenario.calls[: self.index + 1].count(self.call)
 
-    def is_behind(self, mark: Mark) -> bool:
-        """What the mark says is so by now."""
-        place = self.scenario.place_of(mark)
-        return self.place > place or (self.place == place and self.when == "after")
+    def has_passed(self, progress: Progress) -> bool:
+        """Whether the call that achieves this lies before the point."""
+        index = self.scenario.index_of(progress)
+        return self.index > index or (self.index == index and self.when == "after")
 
     @property
     def has_sent(self) -> bool:
-        """The effect comes at the end of its call, behind all that is called inside."""
-        is_inside = Mark.BEFORE_SENDING in self.scenario.steps[self.place][1]
-        return self.is_behind(Mark.EFFECT) and not is_inside
+        """Whether the effect happened: it comes at the end of its call, after all inner calls."""
+        is_inside = Progress.BEFORE_SENDING in self.scenario.steps[self.index][1]
+        return self.has_passed(Progress.EFFECT) and not is_inside
 
     @property
-    def leaves_doubt(self) -> bool:
-        return self.is_behind(Mark.IN_FLIGHT) and not self.is_behind(Mark.KNOWN)
+    def is_indeterminate(self) -> bool:
+        return self.has_passed(Progress.IN_FLIGHT) and not self.has_passed(Progress.RECORDED)
 
 
-def points(scenario: Scenario) -> list[Point]:
-    """Before and after each call, in order."""
-    places = range(len(scenario.steps))
-    return [Point(scenario, place, when) for place in places for when in ("before", "after")]
+def list_points(scenario: Scenario) -> list[CallPoint]:
+    """Return the points before and after each call, in order."""
+    indexes = range(len(scenario.steps))
+    return [CallPoint(scenario, index, when) for index in indexes for when in ("before", "after")]
 
 
-def right_after_the_effect(scenario: Scenario) -> Point:
-    return Point(scenario, scenario.place_of(Mark.EFFECT), "after")
+def point_after_effect(scenario: Scenario) -> CallPoint:
+    return CallPoint(scenario, scenario.index_of(Progress.EFFECT), "after")
 
 
-class Stage:
-    """One scenario in an empty system: the task, what is told of it, and what came of it."""
+class Harness:
+    """One scenario in an empty system: creates the task, plants faults, reads the results."""
 
     def __init__(self, client: StackClient, scenario: Scenario, receiver: Receiver) -> None:
         self.client = client
@@ -230,14 +230,14 @@ class Stage:
         self.task_id = ""
 
     def create(self) -> None:
-        """Due in ten seconds, and always at the same distance from the schedules' ticks."""
+        """Create the task, due in ten seconds, at a fixed distance from the scheduled ticks."""
         now = self.client.stack.clock.now()
         since_tick = now - now.replace(minute=now.minute // 5 * 5, second=0, microsecond=0)
         self.client.stack.advance(_TICK - since_tick + timedelta(seconds=5))
         fields = {"type": self.scenario.type, "in": "10s", **self.scenario.fields(self.receiver)}
         self.task_id = str(self.client.create(**fields)["id"])
 
-    def crash_at(self, point: Point) -> None:
+    def crash_at(self, point: CallPoint) -> None:
         self.fault(point.call, nth=point.nth, when=point.when)
 
     def fault(self, call: str, *, function: str = "worker", **how: Any) -> None:
@@ -275,17 +275,17 @@ class Stage:
         return [sent["text"] for sent in self.client.outbox()]
 
     @property
-    def questions(self) -> int:
-        """How often a person was asked what became of it."""
-        return sum(text.startswith(IN_DOUBT) for text in self.texts)
+    def prompt_count(self) -> int:
+        """How often a person was asked for the outcome."""
+        return sum(text.startswith(INDETERMINATE_TEXT) for text in self.texts)
 
 
-def told_of(runs: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
+def outcomes_of(runs: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
     return [(run["status"], run["mutation"]["status"]) for run in runs]
 
 
-def assert_a_chain(runs: list[dict[str, Any]], *reasons: str) -> None:
-    """Oldest first, each made for the one before it, all with the key of the first."""
+def assert_one_chain(runs: list[dict[str, Any]], *reasons: str) -> None:
+    """Check that each run retries the one before it, all with the key of the first."""
     assert [run["attempt"] for run in runs] == list(range(1, len(runs) + 1))
     assert [run["retry_of"] for run in runs] == [None, *(run["id"] for run in runs[:-1])]
     assert [run["reason"] for run in runs] == list(reasons)
@@ -293,7 +293,7 @@ def assert_a_chain(runs: list[dict[str, Any]], *reasons: str) -> None:
 
 
 @contextmanager
-def stack_that_may_call_a_function() -> Iterator[StackClient]:
+def running_stack_with_lambda() -> Iterator[StackClient]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAMBDA_FUNCTIONS", FUNCTION)
         with running_stack() as client:
@@ -301,16 +301,16 @@ def stack_that_may_call_a_function() -> Iterator[StackClient]:
 
 
 @contextmanager
-def a_stage(
+def start_scenario(
     client: StackClient, scenario: Scenario, *, behaves: Behaviour | None = None
-) -> Iterator[Stage]:
-    """The receiver answers as the scenario needs it, unless it is told to behave otherwise."""
+) -> Iterator[Harness]:
+    """Start the scenario. `behaves` replaces the receiver's normal response."""
     with pytest.MonkeyPatch.context() as patch, Receiver() as receiver:
-        (behaves or scenario.answers)(receiver)
+        (behaves or scenario.configure)(receiver)
         patch.setenv("AWS_ENDPOINT_URL_LAMBDA", receiver.url(""))
         assert client.call("POST", "/_local/reset").status == 200
-        stage = Stage(client, scenario, receiver)
-        stage.create()
-        yield stage
+        harness = Harness(client, scenario, receiver)
+        harness.create()
+        yield harness
         client.stack.calls.before_call = None
         client.stack.calls.latency = 0.0

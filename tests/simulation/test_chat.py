@@ -1,4 +1,4 @@
-"""The console chat, with each sender seeing their own tasks only."""
+"""The console chat: commands, and that each sender sees only their own tasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.support.stack_client import StackClient
 
 
-def test_a_reminder_typed_in_chat_arrives(client: StackClient) -> None:
+def test_a_reminder_created_in_chat_is_sent(client: StackClient) -> None:
     answer = client.say("/remind in 10s stretch")
     client.advance("11s")
 
@@ -30,18 +30,18 @@ def test_a_reminder_typed_in_chat_arrives(client: StackClient) -> None:
         ("remind me to have tea at 15:00", "15:00"),
     ],
 )
-def test_times_as_people_write_them(client: StackClient, typed: str, time: str) -> None:
+def test_reminder_times_are_parsed(client: StackClient, typed: str, time: str) -> None:
     assert f", {time} (UTC): " in client.say(typed)
 
 
-def test_a_series_in_the_senders_zone_rings_by_their_clock(client: StackClient) -> None:
+def test_a_series_follows_the_time_zone_of_the_sender(client: StackClient) -> None:
     assert "Europe/Berlin from now on" in client.say("/timezone berlin")
     first, second = client.say("/remind every weekday 8:30 stand-up").splitlines()
     assert first.endswith("set for Wednesday 18 Feb 2026, 08:30 (Europe/Berlin): stand-up")
     assert second == "It repeats every weekday."
     client.advance("6d")
-    rang = [sent["at"] for sent in client.outbox("ada") if sent["text"] == "Reminder: stand-up"]
-    assert rang == [f"2026-02-{day}T07:30:00.000Z" for day in (18, 19, 20, 23)]
+    sent_at = [sent["at"] for sent in client.outbox("ada") if sent["text"] == "Reminder: stand-up"]
+    assert sent_at == [f"2026-02-{day}T07:30:00.000Z" for day in (18, 19, 20, 23)]
 
 
 @pytest.mark.parametrize(
@@ -57,17 +57,17 @@ def test_a_series_in_the_senders_zone_rings_by_their_clock(client: StackClient) 
         ("\x1b\u202e/", "/remind <when> <what>"),
     ],
 )
-def test_what_cannot_be_read_is_asked_back(client: StackClient, typed: str, answer: str) -> None:
+def test_an_incomplete_command_gets_a_hint(client: StackClient, typed: str, answer: str) -> None:
     assert answer in client.say(typed)
     assert client.items("/tasks") == []
 
 
-def test_an_action_is_done_and_told(client: StackClient) -> None:
+def test_an_action_runs_and_notifies(client: StackClient) -> None:
     client.say("/do sum up the day")
-    started, done = [sent["text"] for sent in client.outbox("ada")]
+    started, completed = [sent["text"] for sent in client.outbox("ada")]
     assert started.startswith("Action ")
     assert started.endswith(" starts now: sum up the day")
-    assert done.startswith("Done: sum up the day")
+    assert completed.startswith("Done: sum up the day")
     [task] = client.items("/tasks")
     assert (task["type"], task["policy"], task["status"]) == ("action", "agent", "completed")
 
@@ -82,7 +82,7 @@ def test_a_sender_sees_their_own_open_tasks(client: StackClient) -> None:
     assert [line.rpartition(": ")[2] for line in lines] == ["tea", "cake"]
 
 
-def test_all_about_one_task_is_told(client: StackClient) -> None:
+def test_task_command_shows_the_task(client: StackClient) -> None:
     task_id = client.say("/remind in 1h tea").split()[1]
     assert client.say(f"/task {task_id}").splitlines() == [
         f"Reminder {task_id}: tea",
@@ -91,13 +91,13 @@ def test_all_about_one_task_is_told(client: StackClient) -> None:
     ]
 
 
-def test_a_near_duplicate_is_pointed_out(client: StackClient) -> None:
+def test_a_similar_reminder_is_reported_as_a_duplicate(client: StackClient) -> None:
     task_id = client.say("/remind in 1h tea").split()[1]
     assert f"/cancel {task_id} if one is enough." in client.say("/remind in 61 minutes Tea!")
     assert len(client.items("/tasks")) == 2
 
 
-def test_cancel_takes_a_short_id(client: StackClient) -> None:
+def test_cancel_accepts_a_short_id(client: StackClient) -> None:
     task_id = client.say("/remind in 20s stretch").split()[1]
 
     assert client.say(f"/cancel {task_id}") == f"Cancelled {task_id}: stretch"
@@ -105,7 +105,7 @@ def test_cancel_takes_a_short_id(client: StackClient) -> None:
     assert client.task(task_id)["status"] == "cancelled"
 
 
-def test_anothers_id_is_answered_as_an_unknown_one(client: StackClient) -> None:
+def test_the_id_of_another_sender_gets_the_reply_of_an_unknown_id(client: StackClient) -> None:
     task_id = client.say("/remind in 1h secret", sender="ada").split()[1]
 
     anothers = client.say(f"/cancel {task_id}", sender="bob")
@@ -119,7 +119,7 @@ def test_a_description_that_is_too_long_is_refused(client: StackClient) -> None:
     assert "description" in client.say("/remind in 1h " + "x" * 5_000)
 
 
-def test_a_task_is_put_off_and_taken_up_again(client: StackClient) -> None:
+def test_a_task_is_paused_and_resumed(client: StackClient) -> None:
     task_id = client.say("/remind in 20s stretch").split()[1]
     assert client.say(f"/pause {task_id}") == f"Paused {task_id}: stretch"
     client.advance("1m")
@@ -127,26 +127,26 @@ def test_a_task_is_put_off_and_taken_up_again(client: StackClient) -> None:
 
     client.say(f"/resume {task_id}")
     client.advance("1m")
-    assert f"Going on with {task_id}: stretch" in texts(client)
+    assert f"Going on with {task_id}: stretch" in sent_texts(client)
     assert client.task(task_id)["status"] == "delivered"
 
 
-def test_why_work_is_rejected_may_be_on_a_line_of_its_own(client: StackClient) -> None:
+def test_a_rejection_reason_may_be_on_its_own_line(client: StackClient) -> None:
     payload = {"provider": "scripted", "script": [{"reply": "ACTION_OUTCOME: success"}]}
     task = client.create(type="action", payload=payload, verify=True, **{"in": 1})
     client.advance("5s")
     client.say(f"/reject {task['id'][:8]}\nthe link is broken")
-    assert f"Rejected {task['id'][:8]}: stretch (pending)" in texts(client)
+    assert f"Rejected {task['id'][:8]}: stretch (pending)" in sent_texts(client)
     assert client.task(task["id"])["last_error"] == "rejected: the link is broken"
 
 
 @pytest.mark.parametrize("text", ["x" * 8_000, "/remind in 1h \x00\x1b\u202e\u200f\ny", "\ufffe/"])
-def test_hostile_words_are_answered_and_leave_no_dead_letter(
+def test_hostile_text_gets_a_reply_and_leaves_no_dead_letter(
     client: StackClient, text: str
 ) -> None:
     assert client.say(text)
     assert client.items("/dead-letters") == []
 
 
-def texts(client: StackClient) -> list[Any]:
+def sent_texts(client: StackClient) -> list[Any]:
     return [sent["text"] for sent in client.outbox("ada")]

@@ -1,4 +1,4 @@
-"""Chat is kept first and worked on after: what a crash, a repeat or an outage makes of it."""
+"""The chat queue: messages survive crashes, duplicates and outages."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import pytest
 
 from tests.support.stack_client import StackClient
 
-PATIENCE = 20
+TIMEOUT_SECONDS = 20
 REMIND = "/remind in 2 hours tea"
 
 
-def said(client: StackClient, text: str, sender: str = "ada") -> int:
+def post_message(client: StackClient, text: str, sender: str = "ada") -> int:
     body = {"sender_id": sender, "text": text}
     return client.call("POST", "/webhooks/console", body, token=None).status
 
 
-def texts(client: StackClient, target: str = "ada") -> list[str]:
+def sent_texts(client: StackClient, target: str = "ada") -> list[str]:
     return [sent["text"] for sent in client.outbox(target)]
 
 
-def advanced(client: StackClient, by: str) -> None:
-    """Fails, instead of hanging, where the clock does not arrive."""
+def advance_or_fail(client: StackClient, by: str) -> None:
+    """Advance the clock; fail instead of hanging if it never gets there."""
     mover = threading.Thread(target=client.advance, args=[by], daemon=True)
     mover.start()
-    mover.join(PATIENCE)
+    mover.join(TIMEOUT_SECONDS)
     assert not mover.is_alive(), "the clock does not arrive"
 
 
@@ -38,104 +38,102 @@ def advanced(client: StackClient, by: str) -> None:
         ("channel.send", "before"),
     ],
 )
-def test_a_killed_chat_function_leaves_one_task_and_one_answer(
+def test_a_crashed_chat_function_leaves_one_task_and_one_reply(
     client: StackClient, call: str, when: str
 ) -> None:
     client.add_fault(function="chat", call=call, when=when, kind="crash")
-    assert said(client, REMIND) == 200
-    assert texts(client) == []
+    assert post_message(client, REMIND) == 200
+    assert sent_texts(client) == []
 
     client.advance("10m")
-    assert [text.split(":")[0].split()[0] for text in texts(client)] == ["Reminder"]
+    assert [text.split(":")[0].split()[0] for text in sent_texts(client)] == ["Reminder"]
     assert len(client.items("/tasks")) == 1
 
 
-def test_what_was_said_after_a_message_that_failed_waits_for_it(client: StackClient) -> None:
+def test_later_messages_of_a_sender_wait_for_a_failed_one(client: StackClient) -> None:
     client.add_fault(function="chat", call="channel.send", when="before", kind="crash")
-    said(client, REMIND)
-    said(client, "/tasks")
-    said(client, "/tasks", sender="bob")
-    assert (len(texts(client)), len(texts(client, "bob"))) == (0, 1)
+    post_message(client, REMIND)
+    post_message(client, "/tasks")
+    post_message(client, "/tasks", sender="bob")
+    assert (len(sent_texts(client)), len(sent_texts(client, "bob"))) == (0, 1)
 
     client.advance("10m")
-    [created, listed] = texts(client)
+    [created, listed] = sent_texts(client)
     assert created.startswith("Reminder")
     assert created.split()[1] in listed
 
 
-def test_a_chat_that_is_down_is_answered_when_it_is_back(client: StackClient) -> None:
+def test_a_reply_is_sent_once_the_channel_is_available_again(client: StackClient) -> None:
     client.add_fault(
         call="channel.send", times=3, kind="error", error={"message": "chat is down", "status": 503}
     )
-    said(client, REMIND)
-    assert texts(client) == []
+    post_message(client, REMIND)
+    assert sent_texts(client) == []
 
     client.advance("15m")
-    assert len(texts(client)) == 1
+    assert len(sent_texts(client)) == 1
 
 
-def test_whoever_could_not_be_answered_at_all_is_told_so(client: StackClient) -> None:
+def test_a_sender_is_notified_of_an_undeliverable_reply(client: StackClient) -> None:
     client.add_fault(
         call="channel.send", times=5, kind="error", error={"message": "chat is down", "status": 503}
     )
-    said(client, REMIND)
+    post_message(client, REMIND)
     client.advance("30m")
 
-    assert texts(client) == [
+    assert sent_texts(client) == [
         f"I could not answer this: {REMIND}\nLook at /tasks before you say it again."
     ]
     [letter] = client.items("/dead-letters")
     reason = "it could not be answered: the log of the chat function says why, under its id"
     assert (letter["queue"], letter["reason"]) == ("chat", reason)
     assert client.call("POST", "/dead-letters/redrive").status == 200
-    assert texts(client)[-1].startswith("Reminder")
+    assert sent_texts(client)[-1].startswith("Reminder")
     assert len(client.items("/tasks")) == 1
 
 
-def test_an_answer_that_comes_late_says_so(client: StackClient) -> None:
+def test_a_late_reply_states_when_the_message_was_sent(client: StackClient) -> None:
     client.add_fault(function="chat", call="channel.send", times=5, kind="error")
-    said(client, REMIND)
+    post_message(client, REMIND)
     client.advance("3h")
     client.call("POST", "/dead-letters/redrive")
 
-    [first_line, last_line] = texts(client)[-1].splitlines()
+    [first_line, last_line] = sent_texts(client)[-1].splitlines()
     assert first_line.endswith("set for Tuesday 17 Feb 2026, 14:00 (UTC): tea")
     assert last_line == "This answer comes late: you asked on Tuesday 17 Feb 2026, 12:00 (UTC)."
 
 
 @pytest.mark.parametrize("kind", ["error", "crash"])
-def test_what_waited_for_a_message_that_died_has_tries_of_its_own(
-    client: StackClient, kind: str
-) -> None:
+def test_a_message_behind_a_dead_one_has_its_own_attempts(client: StackClient, kind: str) -> None:
     client.add_fault(function="chat", call="channel.send", when="before", times=6, kind=kind)
-    said(client, REMIND)
-    said(client, "/tasks")
-    advanced(client, "30m")
+    post_message(client, REMIND)
+    post_message(client, "/tasks")
+    advance_or_fail(client, "30m")
 
-    [given_up, listed] = texts(client)
-    assert given_up.startswith("I could not answer this: /remind")
+    [undeliverable, listed] = sent_texts(client)
+    assert undeliverable.startswith("I could not answer this: /remind")
     assert "tea" in listed
 
 
 @pytest.mark.parametrize("call", ["dynamodb.GetItem", "dynamodb.PutItem"])
-def test_messages_of_several_survive_a_table_that_kills_their_function(
+def test_messages_of_several_senders_survive_repeated_crashes(
     client: StackClient, call: str
 ) -> None:
     client.add_fault(function="chat", call=call, when="after", times=4, kind="crash")
     for sender in ("ada", "bob"):
-        said(client, REMIND, sender)
-        said(client, "/tasks", sender)
-    advanced(client, "30m")
+        post_message(client, REMIND, sender)
+        post_message(client, "/tasks", sender)
+    advance_or_fail(client, "30m")
 
     for sender in ("ada", "bob"):
-        [created, listed] = texts(client, sender)
+        [created, listed] = sent_texts(client, sender)
         assert created.startswith("Reminder")
         assert created.split()[1] in listed
 
 
-def test_without_its_queue_the_webhook_says_that_nothing_was_heard(client: StackClient) -> None:
+def test_the_webhook_fails_when_its_queue_is_unavailable(client: StackClient) -> None:
     client.add_fault(function="webhook", call="sqs.SendMessage", times=10, kind="error")
 
-    assert said(client, REMIND) >= 500  # so that the platform says it again
+    assert post_message(client, REMIND) >= 500  # so that the platform sends it again
     client.advance("10m")
-    assert texts(client) == []
+    assert sent_texts(client) == []

@@ -1,4 +1,4 @@
-"""A crash before and after every AWS call that scanner and worker make, one at a time."""
+"""A crash before and after every AWS call of the scanner and the worker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CALLS = [
     ("worker", "channel.send", 1),
     ("worker", "dynamodb.PutItem", 2),
 ]
-# The message is out and its record is not: only here may it come twice.
+# The message is sent and not yet recorded: only here may it be sent twice.
 BETWEEN_SEND_AND_RECORD = {("channel.send", "after", 1), ("dynamodb.PutItem", "before", 2)}
 LEASE_AND_SWEEP = "12m"
 MILLISECOND = timedelta(milliseconds=1)
@@ -38,27 +38,27 @@ def test_a_reminder_survives_a_crash(
     client.advance("3m")
     client.advance(LEASE_AND_SWEEP)
 
-    doubled = (call, when, nth) in BETWEEN_SEND_AND_RECORD
+    is_doubled = (call, when, nth) in BETWEEN_SEND_AND_RECORD
     after = client.task(task["id"])
     assert after["status"] == "delivered"
-    assert len(client.outbox()) == (2 if doubled else 1)
-    _the_runs_say_so(client, task["id"], doubled=doubled)
+    assert len(client.outbox()) == (2 if is_doubled else 1)
+    _assert_runs_match(client, task["id"], is_doubled=is_doubled)
     late = from_text(after["delivered_at"]) - from_text(task["due_at"])
     assert client.call("GET", "/stats").body["lateness"]["max"] == late / MILLISECOND
 
 
-def _the_runs_say_so(client: StackClient, task_id: str, *, doubled: bool) -> None:
+def _assert_runs_match(client: StackClient, task_id: str, *, is_doubled: bool) -> None:
     *earlier, last = client.items(f"/tasks/{task_id}/runs")
     assert (last["status"], last["mutation"]["status"]) == ("committed", "applied")
     for run in earlier:
         assert (run["status"], run["mutation"]["status"]) == ("crashed", "indeterminate")
         assert (last["retry_of"], last["reason"]) == (run["id"], "crashed_recovery")
         assert last["mutation"]["key"] == run["mutation"]["key"]
-    assert earlier or not doubled
+    assert earlier or not is_doubled
 
 
 @pytest.mark.parametrize("call", ["dynamodb.GetItem", "dynamodb.Query", "dynamodb.PutItem"])
-def test_a_missed_look_makes_no_reminder_late(client: StackClient, call: str) -> None:
+def test_a_failed_scan_makes_no_reminder_late(client: StackClient, call: str) -> None:
     client.create(due_at="2026-02-17T12:05:00Z")
     client.advance("2m")
     client.add_fault(function="scanner", call=call, kind="crash")
@@ -68,12 +68,12 @@ def test_a_missed_look_makes_no_reminder_late(client: StackClient, call: str) ->
     assert [sent["at"] for sent in client.outbox()] == ["2026-02-17T12:05:00.000Z"]
 
 
-def test_the_list_of_calls_is_complete(client: StackClient) -> None:
+def test_the_list_of_scanner_and_worker_calls_is_complete(client: StackClient) -> None:
     client.create(due_at="2026-02-17T12:05:00Z")
     client.advance("10m")
 
-    made = {pair for pair in client.stack.calls.counts if pair[0] in ("scanner", "worker")}
-    assert made == {(function, call) for function, call, _ in CALLS}
+    recorded = {pair for pair in client.stack.calls.counts if pair[0] in ("scanner", "worker")}
+    assert recorded == {(function, call) for function, call, _ in CALLS}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_the_list_of_calls_is_complete(client: StackClient) -> None:
         ("sqs.SendMessageBatch", "after", 200),
     ],
 )
-def test_a_create_that_crashed_can_be_repeated(
+def test_a_crashed_create_can_be_repeated(
     client: StackClient, call: str, when: str, status: int
 ) -> None:
     body = {"in": "10s", "description": "stretch", "sender_id": "ada"}
@@ -100,7 +100,7 @@ def test_a_create_that_crashed_can_be_repeated(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_series_survives_a_crash_of_its_worker_as_it_sends_the_next(
+def test_a_series_survives_a_crash_while_its_next_message_is_sent(
     client: StackClient, when: str
 ) -> None:
     task = client.create(repeat="* * * * *")
@@ -126,7 +126,7 @@ def test_history_survives_a_crash_of_the_journal(client: StackClient, when: str)
 
 @pytest.mark.parametrize("kind", ["throttle", "timeout", "error"])
 @pytest.mark.parametrize("call", ["dynamodb.GetItem", "dynamodb.PutItem"])
-def test_an_aws_call_that_fails_once_is_repeated(client: StackClient, call: str, kind: str) -> None:
+def test_an_aws_call_that_fails_once_is_retried(client: StackClient, call: str, kind: str) -> None:
     task = client.create(due_at="2026-02-17T12:05:00Z")
     client.add_fault(function="worker", call=call, kind=kind, when="after")
 
@@ -136,7 +136,7 @@ def test_an_aws_call_that_fails_once_is_repeated(client: StackClient, call: str,
     assert len(client.outbox()) == 1
 
 
-def test_a_task_that_kills_its_worker_every_time_is_given_up(client: StackClient) -> None:
+def test_a_task_that_crashes_every_worker_fails(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
     client.add_fault(function="worker", call="channel.send", when="before", times=1000)
 
@@ -147,7 +147,7 @@ def test_a_task_that_kills_its_worker_every_time_is_given_up(client: StackClient
     assert [run["status"] for run in client.items(f"/tasks/{task['id']}/runs")] == ["crashed"] * 3
 
 
-def test_a_channel_that_fails_is_tried_again_two_minutes_later(client: StackClient) -> None:
+def test_a_channel_error_is_retried_after_two_minutes(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
     client.add_fault(
         function="worker", call="channel.send", kind="error", error={"message": "flood wait"}
@@ -171,18 +171,18 @@ def test_the_third_failure_is_final(client: StackClient) -> None:
 
     after = client.task(task["id"])
     assert (after["status"], after["retry_count"]) == ("failed", 3)
-    [notice] = client.outbox()
-    assert "failed for good after 3 attempts" in notice["text"]
+    [notification] = client.outbox()
+    assert "failed for good after 3 attempts" in notification["text"]
 
 
-def test_the_history_of_a_crash_is_told_in_its_order(client: StackClient) -> None:
+def test_the_history_of_a_crash_is_in_order(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
     client.add_fault(function="worker", call="channel.send", when="before", kind="crash")
 
     client.advance("1h")
 
-    told = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
-    assert told == [
+    types = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
+    assert types == [
         *("task:created", "task:started", "task:retry_scheduled"),
         *("task:started", "task:retry_executed", "task:delivered"),
     ]

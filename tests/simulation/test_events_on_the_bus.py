@@ -1,6 +1,6 @@
-"""Every kind of event on the bus, in order per task, with an id of its own.
+"""Every type of event on the bus, in order per task, each with its own id.
 
-What is heard is heard by a rule of the test's own, through the running stack.
+The tests read the bus through their own rule, on the running stack.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from duecourse.domain.tasks.event import EventType
 from local.runtime.template import ROOT
 from tests.simulation.bus_scenarios import (
     SCENARIOS,
-    never_delivered,
+    exhaust_retries,
+    request_spec_review,
     version_of,
-    with_a_specification,
 )
 from tests.support.bus_listener import BusListener
 from tests.support.stack_client import StackClient, running_stack
@@ -25,8 +25,8 @@ from tests.support.stack_client import StackClient, running_stack
 RUN = {"run_id", "nominal_at"}
 FAILURE = RUN | {"error", "category", "run_status"}
 START = {"run_id", "attempt", "reason"}
-# Those that programs outside may rely on, with what each of them must say.
-PROMISED: dict[str, set[str]] = {
+# The types of the public contract, with the fields that each must have.
+REQUIRED_FIELDS: dict[str, set[str]] = {
     "task:created": {"due_at", "type"},
     "task:started": START,
     "task:delivered": RUN | {"late_ms"},
@@ -56,85 +56,87 @@ def bus(client: StackClient) -> BusListener:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_what_happens_is_told_in_its_order(
+def test_events_are_published_in_order(
     client: StackClient, bus: BusListener, scenario: Callable[[StackClient], str]
 ) -> None:
-    told_of = scenario(client)
-    assert bus.types(told_of) == SCENARIOS[scenario]
+    subject_id = scenario(client)
+    assert bus.types(subject_id) == SCENARIOS[scenario]
 
 
-# One long story with all of it in it
+# All scenarios in one stack
 
 
 @pytest.fixture(scope="module")
-def story() -> list[dict[str, Any]]:
-    """All that was heard of it. The stack is gone by then: there is never more than one."""
+def messages() -> list[dict[str, Any]]:
+    """Return all messages. The stack is stopped by then: there is never more than one."""
     with running_stack() as client:
         bus = BusListener()
-        for scenario in (*SCENARIOS, with_a_specification):
+        for scenario in (*SCENARIOS, request_spec_review):
             scenario(client)
         return bus.messages()
 
 
-def events_in(story: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [message["detail"] for message in story]
+def events_in(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [message["detail"] for message in messages]
 
 
-def test_every_kind_that_is_promised_comes_with_its_fields(story: list[dict[str, Any]]) -> None:
-    told = events_in(story)
-    assert {event["type"] for event in told} >= PROMISED.keys()
-    for event in told:
-        wanted = PROMISED.get(event["type"], set())
-        assert event["detail"].keys() >= {*wanted, "event_id"}, event
-        assert all(event["detail"][name] is not None for name in wanted), event
+def test_every_contract_type_is_published_with_its_fields(messages: list[dict[str, Any]]) -> None:
+    events = events_in(messages)
+    assert {event["type"] for event in events} >= REQUIRED_FIELDS.keys()
+    for event in events:
+        required = REQUIRED_FIELDS.get(event["type"], set())
+        assert event["detail"].keys() >= {*required, "event_id"}, event
+        assert all(event["detail"][name] is not None for name in required), event
 
 
-def test_a_message_says_in_its_envelope_what_its_detail_says(story: list[dict[str, Any]]) -> None:
-    for message in story:
-        told = message["detail"]
-        assert told.keys() == {"type", "task_id", "at", "detail"}
-        assert (message["source"], message["detail-type"]) == ("duecourse", told["type"])
-        assert message["time"] == f"{told['at'].partition('.')[0]}Z"
+def test_the_envelope_matches_the_detail(messages: list[dict[str, Any]]) -> None:
+    for message in messages:
+        events = message["detail"]
+        assert events.keys() == {"type", "task_id", "at", "detail"}
+        assert (message["source"], message["detail-type"]) == ("duecourse", events["type"])
+        assert message["time"] == f"{events['at'].partition('.')[0]}Z"
         assert message["resources"] == []
 
 
-def test_no_id_is_given_twice_and_of_a_task_they_go_up(story: list[dict[str, Any]]) -> None:
-    told = events_in(story)
-    assert len({event["detail"]["event_id"] for event in told}) == len(told)
-    for task_id in {event["task_id"] for event in told}:
-        versions = [version_of(event) for event in told if event["task_id"] == task_id]
+def test_event_ids_are_unique_and_increase_per_task(messages: list[dict[str, Any]]) -> None:
+    events = events_in(messages)
+    assert len({event["detail"]["event_id"] for event in events}) == len(events)
+    for task_id in {event["task_id"] for event in events}:
+        versions = [version_of(event) for event in events if event["task_id"] == task_id]
         assert versions == sorted(versions)
 
 
-def test_a_retry_to_come_says_when_why_and_which_attempt_it_is(
+def test_retry_scheduled_has_time_category_and_attempt(
     client: StackClient, bus: BusListener
 ) -> None:
-    task_id = never_delivered(client)
-    told = [e["detail"] for e in bus.events(task_id) if e["type"] == "task:retry_scheduled"]
-    assert [(one["category"], one["attempt"], one["next_retry_at"]) for one in told] == [
+    task_id = exhaust_retries(client)
+    events = [e["detail"] for e in bus.events(task_id) if e["type"] == "task:retry_scheduled"]
+    assert [(event["category"], event["attempt"], event["next_retry_at"]) for event in events] == [
         ("transient", 2, "2026-02-17T12:02:10.000Z"),
         ("transient", 3, "2026-02-17T12:04:10.000Z"),
     ]
 
 
-# What docs/events.md says of them
+# What docs/events.md documents
 
 PAGE = (ROOT / "docs" / "events.md").read_text()
 ROWS = dict(re.findall(r"^\| `(\w+:\w+)` \| [^|]+ \|(.*)\|$", PAGE, re.MULTILINE))
-LEARNT = {"learned", "adapted"}
+OPTIONAL_FIELDS = {"learned", "adapted"}
 
 
-def named(text: str) -> set[str]:
-    spelt_out = text.replace("*failure*", " ".join(f"`{name}`" for name in FAILURE))
-    return set(re.findall(r"`(\w+)`", spelt_out))
+def field_names(text: str) -> set[str]:
+    expanded = text.replace("*failure*", " ".join(f"`{name}`" for name in FAILURE))
+    return set(re.findall(r"`(\w+)`", expanded))
 
 
-def test_the_page_knows_every_kind() -> None:
+def test_the_page_documents_every_type() -> None:
     assert ROWS.keys() == set(EventType)
 
 
-def test_what_is_told_is_what_the_page_says(story: list[dict[str, Any]]) -> None:
-    for event in events_in(story):
+def test_published_fields_are_documented(messages: list[dict[str, Any]]) -> None:
+    for event in events_in(messages):
         row = ROWS[event["type"]]
-        always = named(re.sub(r"\(.*\)", "", row)) | {"event_id"}
-        assert always <= event["detail"].keys() <= always | named(row) | LEARNT, event
+        always = field_names(re.sub(r"\(.*\)", "", row)) | {"event_id"}
+        assert always <= event["detail"].keys() <= always | field_names(row) | OPTIONAL_FIELDS, (
+            event
+        )

@@ -1,4 +1,4 @@
-"""A crash before and after every AWS call of the failure and the dead-letter function."""
+"""A crash before and after every AWS call of the failure and the deadletter function."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ REFUSED = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:5432", "code": "
 SUCCESS = {"reply": "ACTION_OUTCOME: success"}
 FAILURE_CALLS = [
     ("dynamodb.GetItem", 1),  # the task
-    ("dynamodb.GetItem", 2),  # what was learnt of such a failure
+    ("dynamodb.GetItem", 2),  # the learned pattern
     ("dynamodb.GetItem", 3),  # its subject
     ("dynamodb.Query", 1),  # the pending retries
     ("dynamodb.TransactWriteItems", 1),  # task, run and subject
-    ("sqs.SendMessageBatch", 1),  # the fast lane
+    ("sqs.SendMessageBatch", 1),  # the message of the retry
     ("dynamodb.GetItem", 4),  # the breaker
     ("dynamodb.PutItem", 1),  # the breaker
 ]
@@ -26,10 +26,10 @@ DEADLETTER_CALLS = [
     ("dynamodb.PutItem", 1),
     ("sqs.SendMessageBatch", 1),
 ]
-crashes = pytest.mark.parametrize("when", ["before", "after"])
+before_and_after = pytest.mark.parametrize("when", ["before", "after"])
 
 
-def _an_action(client: StackClient, *script: dict[str, Any]) -> str:
+def _create_action(client: StackClient, *script: dict[str, Any]) -> str:
     payload = {"provider": "scripted", "script": list(script)}
     task = client.create(
         type="action", policy="agent", subject="s", payload=payload, due_at="2026-02-17T12:05:00Z"
@@ -37,12 +37,12 @@ def _an_action(client: StackClient, *script: dict[str, Any]) -> str:
     return str(task["id"])
 
 
-@crashes
+@before_and_after
 @pytest.mark.parametrize(("call", "nth"), FAILURE_CALLS)
-def test_a_failure_counts_once_whatever_dies(
+def test_a_failure_counts_once_despite_a_crash(
     client: StackClient, call: str, nth: int, when: str
 ) -> None:
-    task_id = _an_action(client, REFUSED, SUCCESS)
+    task_id = _create_action(client, REFUSED, SUCCESS)
     client.add_fault(function="failure", call=call, nth=nth, when=when)
 
     client.advance("15m")
@@ -56,10 +56,8 @@ def test_a_failure_counts_once_whatever_dies(
 
 
 @pytest.mark.parametrize("second", range(0, 300, 20))
-def test_a_report_that_comes_late_is_not_overtaken_by_the_sweeper(
-    client: StackClient, second: int
-) -> None:
-    """Wherever between two sweeps it fails: what the worker knew counts, and nobody is asked."""
+def test_the_sweeper_does_not_overtake_a_late_report(client: StackClient, second: int) -> None:
+    """At any time between two sweeps, the worker's report counts and no person is asked."""
     payload = {"provider": "scripted", "script": [REFUSED, SUCCESS]}
     task = client.create(type="action", payload=payload, **{"in": f"{60 + second}s"})
     client.add_fault(function="failure", call="dynamodb.Query", when="before")
@@ -74,10 +72,10 @@ def test_a_report_that_comes_late_is_not_overtaken_by_the_sweeper(
 
 @pytest.mark.parametrize("kind", ["throttle", "timeout", "error"])
 @pytest.mark.parametrize(("call", "nth"), FAILURE_CALLS)
-def test_an_answer_that_is_lost_counts_nothing_twice(
+def test_a_lost_response_counts_no_failure_twice(
     client: StackClient, call: str, nth: int, kind: str
 ) -> None:
-    task_id = _an_action(client, REFUSED, REFUSED, SUCCESS)
+    task_id = _create_action(client, REFUSED, REFUSED, SUCCESS)
     client.add_fault(function="failure", call=call, nth=nth, when="after", kind=kind)
 
     client.advance("6m")
@@ -86,18 +84,18 @@ def test_an_answer_that_is_lost_counts_nothing_twice(
     assert client.task(task_id)["retry_count"] == subject["failure_count"] == 2
 
 
-def test_the_list_of_the_failure_functions_calls_is_complete(client: StackClient) -> None:
-    _an_action(client, REFUSED, SUCCESS)
+def test_the_list_of_failure_calls_is_complete(client: StackClient) -> None:
+    _create_action(client, REFUSED, SUCCESS)
     client.advance("15m")
 
     counts = client.stack.calls.counts
-    made = {call: n for (function, call), n in counts.items() if function == "failure"}
-    assert set(made) == {call for call, _ in FAILURE_CALLS}
-    assert made["dynamodb.GetItem"] == 4
+    recorded = {call: n for (function, call), n in counts.items() if function == "failure"}
+    assert set(recorded) == {call for call, _ in FAILURE_CALLS}
+    assert recorded["dynamodb.GetItem"] == 4
 
 
-def _dies_unread(client: StackClient, task_id: str) -> None:
-    """The task's message, as if Lambda had throttled the worker until SQS gave it up."""
+def _dead_letter_message(client: StackClient, task_id: str) -> None:
+    """Dead-letter the task's message, as if Lambda had throttled the worker."""
     client.add_fault(function="worker", call="dynamodb.GetItem", when="before")
     client.advance("5m")
     client.advance("5s")
@@ -108,14 +106,14 @@ def _dies_unread(client: StackClient, task_id: str) -> None:
     client.stack.scheduler.call(lambda: sqs.send_message(QueueUrl=url, MessageBody=body))
 
 
-@crashes
+@before_and_after
 @pytest.mark.parametrize(("call", "nth"), DEADLETTER_CALLS)
-def test_a_message_that_died_unread_costs_no_retry_whatever_dies(
+def test_a_dead_lettered_message_counts_no_retry_despite_a_crash(
     client: StackClient, call: str, nth: int, when: str
 ) -> None:
-    task_id = _an_action(client, SUCCESS)
+    task_id = _create_action(client, SUCCESS)
     client.add_fault(function="deadletter", call=call, nth=nth, when=when)
-    _dies_unread(client, task_id)
+    _dead_letter_message(client, task_id)
 
     client.advance("15m")
 
@@ -126,16 +124,16 @@ def test_a_message_that_died_unread_costs_no_retry_whatever_dies(
     assert history.count("task:undelivered") == 1
 
 
-def test_the_list_of_the_deadletter_functions_calls_is_complete(client: StackClient) -> None:
-    _dies_unread(client, _an_action(client, SUCCESS))
+def test_the_list_of_deadletter_calls_is_complete(client: StackClient) -> None:
+    _dead_letter_message(client, _create_action(client, SUCCESS))
     client.advance("15m")
 
     counts = client.stack.calls.counts
-    made = {call for function, call in counts if function == "deadletter"}
-    assert made == {call for call, _ in DEADLETTER_CALLS}
+    recorded = {call for function, call in counts if function == "deadletter"}
+    assert recorded == {call for call, _ in DEADLETTER_CALLS}
 
 
-def test_a_worker_that_dies_before_every_claim_costs_the_task_no_retry(
+def test_crashes_before_the_claim_count_no_retry(
     client: StackClient,
 ) -> None:
     task = client.create(**{"in": "10s"})
@@ -147,8 +145,8 @@ def test_a_worker_that_dies_before_every_claim_costs_the_task_no_retry(
     assert (after["status"], after["retry_count"], len(client.outbox())) == ("delivered", 0, 1)
 
 
-def test_a_report_that_nobody_can_record_is_recorded_when_it_died(client: StackClient) -> None:
-    task_id = _an_action(client, REFUSED, SUCCESS)
+def test_a_dead_lettered_report_is_recorded(client: StackClient) -> None:
+    task_id = _create_action(client, REFUSED, SUCCESS)
     client.add_fault(function="failure", call="dynamodb.GetItem", when="before", times=1000)
 
     client.advance("30m")
@@ -158,7 +156,7 @@ def test_a_report_that_nobody_can_record_is_recorded_when_it_died(client: StackC
     assert (error["category"], error["counted"]) == ("transient", True)
 
 
-def test_what_no_task_can_be_found_for_is_kept_and_can_be_sent_back(client: StackClient) -> None:
+def test_an_unreadable_dead_letter_is_stored_and_can_be_redriven(client: StackClient) -> None:
     sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
     client.stack.scheduler.call(lambda: sqs.send_message(QueueUrl=url, MessageBody="gibberish"))

@@ -1,4 +1,4 @@
-"""Only the system links tasks: whoever writes a link into a payload moves nobody else's task."""
+"""Only the system links tasks: a link in a payload does not affect the tasks of others."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tests.support.stack_client import StackClient
 ACTION = {"type": "action", "payload": {"provider": "scripted"}}
 
 
-def a_series(client: StackClient) -> dict[str, Any]:
-    """Of ada's, and it has rung."""
+def create_series(client: StackClient) -> dict[str, Any]:
+    """Create a series of ada and deliver its first occurrence."""
     client.say("/remind every day at 12:01 tea")
     client.advance("1m")
     [task] = client.items("/tasks")
     return task
 
 
-def forged(link: dict[str, Any]) -> dict[str, Any]:
+def forged_payload(link: dict[str, Any]) -> dict[str, Any]:
     return {"payload": {**ACTION["payload"], **link}}  # type: ignore[dict-item]
 
 
-def stored_by_earlier_code(task: dict[str, Any], payload: dict[str, Any]) -> None:
-    """The item as it was written when payloads were not refused for their links."""
+def store_as_earlier_code(task: dict[str, Any], payload: dict[str, Any]) -> None:
+    """Write the item as the code did that still allowed links in payloads."""
     boto3.client("dynamodb").update_item(
         TableName=TaskItem.Meta.table_name,
         Key={"short_id": {"S": task["short_id"]}, "id": {"S": task["id"]}},
@@ -36,57 +36,57 @@ def stored_by_earlier_code(task: dict[str, Any], payload: dict[str, Any]) -> Non
     )
 
 
-def cancelled(client: StackClient) -> list[str]:
+def cancelled_ids(client: StackClient) -> list[str]:
     return [task["id"] for task in client.items("/tasks") if task["status"] == "cancelled"]
 
 
 @pytest.mark.parametrize("key", ["snooze_of", "spec_review"])
 @pytest.mark.parametrize("kind", ["reminder", "action"])
 def test_a_payload_with_a_link_is_refused(client: StackClient, key: str, kind: str) -> None:
-    series = a_series(client)
+    series = create_series(client)
     link = {key: series["id"]}
     body = {"description": "pay the rent", "in": "1h", "sender_id": "ada", "type": kind}
-    made = client.call("POST", "/tasks", body | forged(link))
+    created = client.call("POST", "/tasks", body | forged_payload(link))
     task = client.create(**{"in": "1h", **(ACTION if kind == "action" else {})})
-    changed = client.call("PATCH", f"/tasks/{task['id']}", forged(link))
+    changed = client.call("PATCH", f"/tasks/{task['id']}", forged_payload(link))
 
-    for answer in (made, changed):
+    for answer in (created, changed):
         [error] = answer.body["errors"]
         assert (answer.status, error["field"]) == (422, "payload")
         assert error["message"].startswith(f"{key}: is set by the system alone")
     assert client.task(task["id"]) == task
     client.say(f"/cancel {series['id']}")
-    assert cancelled(client) == [series["id"]]
+    assert cancelled_ids(client) == [series["id"]]
 
 
-def test_a_stored_link_of_somebody_else_cancels_nothing(client: StackClient) -> None:
-    series = a_series(client)
+def test_a_stored_link_of_another_sender_cancels_nothing(client: StackClient) -> None:
+    series = create_series(client)
     other = client.create(sender_id="bob", reply_target="bob", **{"in": "1h"})
-    stored_by_earlier_code(other, {"snooze_of": series["id"]})
+    store_as_earlier_code(other, {"snooze_of": series["id"]})
 
     assert "snoozed" not in client.say(f"/cancel {series['id']}")
-    assert cancelled(client) == [series["id"]]
+    assert cancelled_ids(client) == [series["id"]]
     client.advance("1h")
     assert client.task(other["id"])["status"] == "delivered"
 
 
-def test_a_snooze_that_earlier_code_stored_is_cancelled_with_its_series(
+def test_a_snooze_stored_by_earlier_code_is_cancelled_with_its_series(
     client: StackClient,
 ) -> None:
-    series = a_series(client)
+    series = create_series(client)
     client.say(f"/snooze {series['id']} 20m")
     [snooze] = [task for task in client.items("/tasks") if task["id"] != series["id"]]
     assert (snooze["snooze_of"], snooze["payload"]) == (series["id"], {})
-    unlinked(snooze)
+    remove_link(snooze)
     assert client.task(snooze["id"])["snooze_of"] is None
-    stored_by_earlier_code(snooze, {"snooze_of": series["id"]})
+    store_as_earlier_code(snooze, {"snooze_of": series["id"]})
 
     assert client.task(snooze["id"]) == snooze
     assert "snoozed of it is cancelled, too" in client.say(f"/cancel {series['id']}")
-    assert sorted(cancelled(client)) == sorted([series["id"], snooze["id"]])
+    assert sorted(cancelled_ids(client)) == sorted([series["id"], snooze["id"]])
 
 
-def unlinked(task: dict[str, Any]) -> None:
+def remove_link(task: dict[str, Any]) -> None:
     boto3.client("dynamodb").update_item(
         TableName=TaskItem.Meta.table_name,
         Key={"short_id": {"S": task["short_id"]}, "id": {"S": task["id"]}},

@@ -1,4 +1,4 @@
-"""Who guesses at the ids of others learns nothing, neither from the answer nor from its time."""
+"""Guessing the ids of others reveals nothing, neither by the reply nor by its timing."""
 
 from __future__ import annotations
 
@@ -19,58 +19,63 @@ from tests.support.builders.tasks import a_task
 from tests.support.chat_harness import ChatHarness
 from tests.support.stack_client import StackClient
 
-MOST_APART = 1.5  # times as long
-Guess = tuple[str, bool]  # an id, and whether it is that of a task
+MAX_TIME_RATIO = 1.5  # ratio of the medians
+Guess = tuple[str, bool]  # an id, and whether a task has it
 
 
-def test_ten_thousand_guesses_tell_nothing() -> None:
+def test_ten_thousand_guesses_reveal_nothing() -> None:
     tasks = [a_task(id=f"{n * 7_919:08x}-0000-4000-8000-000000000000") for n in range(50)]
     bench = ChatHarness(*tasks)
-    found: list[Task] = []
+    returned: list[Sequence[Task]] = []
     find = bench.store.find
 
-    def watched(*args: Any, **named: Any) -> Sequence[Task]:
-        found.extend(find(*args, **named))
-        return found
+    def find_and_record(*args: Any, **keywords: Any) -> Sequence[Task]:
+        returned.append(find(*args, **keywords))
+        return returned[-1]
 
-    bench.store.find = watched  # type: ignore[method-assign]
-    took = [
-        _asked(guess, bench.context) for guess in _guesses(10_000, [one.id[:8] for one in tasks])
+    bench.store.find = find_and_record  # type: ignore[method-assign]
+    durations = [
+        _time_guess(guess, bench.context)
+        for guess in _make_guesses(10_000, [task.id[:8] for task in tasks])
     ]
 
-    assert found == []  # nothing of another's has left the store
-    assert _apart(took) < MOST_APART
+    assert len(returned) == 10_000
+    assert [tasks for tasks in returned if tasks] == []  # no task of another sender
+    assert _time_ratio(durations) < MAX_TIME_RATIO
 
 
-def test_a_running_stack_takes_as_long_for_anothers_id_as_for_an_unknown_one(
+def test_a_running_stack_takes_equally_long_for_existing_and_unknown_ids(
     client: StackClient,
 ) -> None:
-    real = [client.create(**{"in": "1h"})["short_id"] for _ in range(20)]
+    existing = [client.create(**{"in": "1h"})["short_id"] for _ in range(20)]
     chat = client.stack.scheduler.call(services.chat_context)
-    guesses = _guesses(300, real)
-    took = client.stack.scheduler.call(lambda: [_asked(guess, chat) for guess in guesses])
-    assert _apart(took) < MOST_APART
+    guesses = _make_guesses(300, existing)
+    durations = client.stack.scheduler.call(lambda: [_time_guess(guess, chat) for guess in guesses])
+    assert _time_ratio(durations) < MAX_TIME_RATIO
 
 
-def _guesses(count: int, real: Sequence[str]) -> list[Guess]:
+def _make_guesses(count: int, existing: Sequence[str]) -> list[Guess]:
     rng = Random(5)  # noqa: S311 - a guess
-    guesses = [(rng.choice(real), True) for _ in range(count // 2)]
+    guesses = [(rng.choice(existing), True) for _ in range(count // 2)]
     guesses += [(f"{rng.getrandbits(32):08x}", False) for _ in range(count // 2)]
     rng.shuffle(guesses)
     return guesses
 
 
-def _asked(guess: Guess, chat: ChatContext) -> tuple[bool, float]:
-    task_id, is_real = guess
+def _time_guess(guess: Guess, chat: ChatContext) -> tuple[bool, float]:
+    task_id, is_existing = guess
     message = a_message(f"/cancel {task_id}", sender_id="mallory")
-    began = perf_counter()
-    said = dispatch_command(message, chat, now=NOW)
-    took = perf_counter() - began
-    assert said.text == f"There is no task {task_id}. /tasks lists yours."
-    return is_real, took
+    started = perf_counter()
+    reply = dispatch_command(message, chat, now=NOW)
+    duration = perf_counter() - started
+    assert reply.text == f"There is no task {task_id}. /tasks lists yours."
+    return is_existing, duration
 
 
-def _apart(took: Sequence[tuple[bool, float]]) -> float:
-    """How many times as long the one kind takes, typically, as the other."""
-    anothers, unknown = (median(t for real, t in took if real is kind) for kind in (True, False))
-    return max(anothers, unknown) / min(anothers, unknown)
+def _time_ratio(durations: Sequence[tuple[bool, float]]) -> float:
+    """Return the ratio of the median durations for existing and unknown ids."""
+    existing, unknown = (
+        median(seconds for is_existing_id, seconds in durations if is_existing_id is is_existing)
+        for is_existing in (True, False)
+    )
+    return max(existing, unknown) / min(existing, unknown)

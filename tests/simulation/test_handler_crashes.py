@@ -1,4 +1,4 @@
-"""A crash before and after every call of every shipped handler: once, or in doubt and said so."""
+"""A crash before and after every call of every built-in handler: one effect, or a question."""
 
 from __future__ import annotations
 
@@ -8,168 +8,176 @@ import pytest
 
 from tests.simulation.handler_scenarios import (
     ENRICH,
-    HARMFUL,
+    NOT_IDEMPOTENT,
     SCENARIOS,
     WEBHOOK,
-    Mark,
-    Point,
+    CallPoint,
+    Harness,
+    Progress,
     Scenario,
-    Stage,
-    a_stage,
-    assert_a_chain,
-    points,
-    right_after_the_effect,
-    stack_that_may_call_a_function,
-    told_of,
+    assert_one_chain,
+    list_points,
+    outcomes_of,
+    point_after_effect,
+    running_stack_with_lambda,
+    start_scenario,
 )
 from tests.support.stack_client import StackClient
 
-A_DAY = "1d"  # some policies wait twelve hours after a crash
-COMMITTED = ("committed", "applied")
-POINTS = [point for scenario in SCENARIOS for point in points(scenario)]
-every_handler = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.type)
-every_harmful_handler = pytest.mark.parametrize("scenario", HARMFUL, ids=lambda one: one.type)
+ONE_DAY = "1d"  # some policies wait twelve hours after a crash
+COMMITTED_RUN = ("committed", "applied")
+POINTS = [point for scenario in SCENARIOS for point in list_points(scenario)]
+every_handler = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.type)
+every_non_idempotent_handler = pytest.mark.parametrize(
+    "scenario", NOT_IDEMPOTENT, ids=lambda scenario: scenario.type
+)
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[StackClient]:
-    """Starting a stack takes longer than a test: each begins by emptying it."""
-    with stack_that_may_call_a_function() as client:
+    """One stack for the module, because starting one takes long. Each test resets it."""
+    with running_stack_with_lambda() as client:
         yield client
 
 
 @every_handler
 def test_the_list_of_a_handlers_calls_is_complete(shared: StackClient, scenario: Scenario) -> None:
-    with a_stage(shared, scenario) as stage:
-        heard: list[tuple[str, str]] = []
-        shared.stack.calls.before_call = lambda function, call: heard.append((function, call))
+    with start_scenario(shared, scenario) as harness:
+        recorded: list[tuple[str, str]] = []
+        shared.stack.calls.before_call = lambda function, call: recorded.append((function, call))
 
-        shared.advance(A_DAY)
+        shared.advance(ONE_DAY)
 
-        assert [call for function, call in heard if function == "worker"] == scenario.calls
-        assert (stage.status, stage.effects) == (scenario.done, 1)
+        assert [call for function, call in recorded if function == "worker"] == scenario.calls
+        assert (harness.status, harness.effects) == (scenario.final_status, 1)
 
 
 @pytest.mark.parametrize("point", POINTS, ids=str)
-def test_a_crash_leaves_one_effect_or_a_doubt_that_is_told(
-    shared: StackClient, point: Point
-) -> None:
-    with a_stage(shared, point.scenario) as stage:
-        stage.crash_at(point)
+def test_a_crash_leaves_one_effect_or_asks_a_person(shared: StackClient, point: CallPoint) -> None:
+    with start_scenario(shared, point.scenario) as harness:
+        harness.crash_at(point)
 
-        shared.advance(A_DAY)
+        shared.advance(ONE_DAY)
 
-        assert told_of(stage.runs) == _story_of(point)
-        if point.leaves_doubt and not point.scenario.is_harmless:
-            _is_in_doubt(stage, effects=int(point.has_sent))
+        assert outcomes_of(harness.runs) == _expected_outcomes(point)
+        if point.is_indeterminate and not point.scenario.is_idempotent:
+            _assert_indeterminate(harness, effects=int(point.has_sent))
         else:
-            _is_done(stage, effects=_effects_of(point))
+            _assert_done(harness, effects=_expected_effects(point))
 
 
-def _story_of(point: Point) -> list[tuple[str, str | None]]:
-    if not point.is_behind(Mark.CLAIMED) or point.is_behind(Mark.COMMITTED):
-        return [COMMITTED]
-    if point.leaves_doubt:
+def _expected_outcomes(point: CallPoint) -> list[tuple[str, str | None]]:
+    if not point.has_passed(Progress.CLAIMED) or point.has_passed(Progress.COMMITTED):
+        return [COMMITTED_RUN]
+    if point.is_indeterminate:
         crashed = ("crashed", "indeterminate")
-        return [crashed, COMMITTED] if point.scenario.is_harmless else [crashed]
-    return [("crashed", "applied" if point.is_behind(Mark.KNOWN) else None), COMMITTED]
+        return [crashed, COMMITTED_RUN] if point.scenario.is_idempotent else [crashed]
+    return [("crashed", "applied" if point.has_passed(Progress.RECORDED) else None), COMMITTED_RUN]
 
 
-def _effects_of(point: Point) -> int:
-    """Twice only where it is harmless, and nobody could know of the first."""
-    return 2 if point.leaves_doubt and point.has_sent else 1
+def _expected_effects(point: CallPoint) -> int:
+    """Return 2 only where the handler is idempotent and the first effect could not be known."""
+    return 2 if point.is_indeterminate and point.has_sent else 1
 
 
-def _is_done(stage: Stage, *, effects: int) -> None:
-    runs = stage.runs
-    assert (stage.status, stage.effects) == (stage.scenario.done, effects)
-    assert_a_chain(runs, "first", *["crashed_recovery"] * (len(runs) - 1))
-    assert stage.history.count(f"task:{stage.scenario.done}") == 1
-    assert stage.questions == 0
+def _assert_done(harness: Harness, *, effects: int) -> None:
+    runs = harness.runs
+    assert (harness.status, harness.effects) == (harness.scenario.final_status, effects)
+    assert_one_chain(runs, "first", *["crashed_recovery"] * (len(runs) - 1))
+    assert harness.history.count(f"task:{harness.scenario.final_status}") == 1
+    assert harness.prompt_count == 0
 
 
-def _is_in_doubt(stage: Stage, *, effects: int) -> None:
-    assert (stage.status, stage.effects) == ("blocked", effects)
-    assert_a_chain(stage.runs, "first")
-    assert stage.history.count("task:indeterminate") == 1
-    assert stage.questions == 1
+def _assert_indeterminate(harness: Harness, *, effects: int) -> None:
+    assert (harness.status, harness.effects) == ("blocked", effects)
+    assert_one_chain(harness.runs, "first")
+    assert harness.history.count("task:indeterminate") == 1
+    assert harness.prompt_count == 1
 
 
-# --- what a person says about a doubt ---------------------------------------------------------
+# --- a person resolves an indeterminate effect ------------------------------------------------
 
 
-def _left_in_doubt(stage: Stage) -> None:
-    stage.crash_at(right_after_the_effect(stage.scenario))
-    stage.client.advance("20m")
-    _is_in_doubt(stage, effects=1)
+def _make_indeterminate(harness: Harness) -> None:
+    harness.crash_at(point_after_effect(harness.scenario))
+    harness.client.advance("20m")
+    _assert_indeterminate(harness, effects=1)
 
 
-@every_harmful_handler
-def test_what_has_happened_is_not_done_again(shared: StackClient, scenario: Scenario) -> None:
-    with a_stage(shared, scenario) as stage:
-        _left_in_doubt(stage)
+@every_non_idempotent_handler
+def test_an_effect_resolved_as_applied_is_not_repeated(
+    shared: StackClient, scenario: Scenario
+) -> None:
+    with start_scenario(shared, scenario) as harness:
+        _make_indeterminate(harness)
 
-        stage.resolve("applied")
-        shared.advance(A_DAY)
+        harness.resolve("applied")
+        shared.advance(ONE_DAY)
 
-        assert (stage.status, stage.effects) == ("completed", 1)
-        assert told_of(stage.runs) == [("crashed", "applied")]
-        assert stage.history[-2:] == ["task:resolved", "task:completed"]
-
-
-@every_harmful_handler
-def test_what_has_not_happened_is_done(shared: StackClient, scenario: Scenario) -> None:
-    with a_stage(shared, scenario) as stage:
-        _left_in_doubt(stage)
-
-        stage.resolve("not_applied")
-        shared.advance(A_DAY)
-
-        assert (stage.status, stage.effects) == ("completed", 2)
-        assert told_of(stage.runs) == [("crashed", "failed"), COMMITTED]
-        assert_a_chain(stage.runs, "first", "crashed_recovery")
+        assert (harness.status, harness.effects) == ("completed", 1)
+        assert outcomes_of(harness.runs) == [("crashed", "applied")]
+        assert harness.history[-2:] == ["task:resolved", "task:completed"]
 
 
-@every_harmful_handler
-def test_what_is_skipped_is_left_as_it_is(shared: StackClient, scenario: Scenario) -> None:
-    with a_stage(shared, scenario) as stage:
-        _left_in_doubt(stage)
+@every_non_idempotent_handler
+def test_an_effect_resolved_as_not_applied_is_run_again(
+    shared: StackClient, scenario: Scenario
+) -> None:
+    with start_scenario(shared, scenario) as harness:
+        _make_indeterminate(harness)
 
-        stage.resolve("skip")
-        shared.advance(A_DAY)
+        harness.resolve("not_applied")
+        shared.advance(ONE_DAY)
 
-        assert (stage.status, stage.effects) == ("cancelled", 1)
-        assert told_of(stage.runs) == [("cancelled", "indeterminate")]
-
-
-@pytest.mark.parametrize("answer", ["retry", "unblock"])
-def test_a_doubt_is_not_passed_over(shared: StackClient, answer: str) -> None:
-    with a_stage(shared, WEBHOOK) as stage:
-        _left_in_doubt(stage)
-
-        refused = shared.call("POST", f"/tasks/{stage.task_id}/{answer}")
-        shared.advance(A_DAY)
-
-        assert (refused.status, stage.status, stage.effects) == (409, "blocked", 1)
+        assert (harness.status, harness.effects) == ("completed", 2)
+        assert outcomes_of(harness.runs) == [("crashed", "failed"), COMMITTED_RUN]
+        assert_one_chain(harness.runs, "first", "crashed_recovery")
 
 
-# --- those who recover it crash, too ----------------------------------------------------------
+@every_non_idempotent_handler
+def test_an_effect_resolved_as_skip_cancels_the_task(
+    shared: StackClient, scenario: Scenario
+) -> None:
+    with start_scenario(shared, scenario) as harness:
+        _make_indeterminate(harness)
+
+        harness.resolve("skip")
+        shared.advance(ONE_DAY)
+
+        assert (harness.status, harness.effects) == ("cancelled", 1)
+        assert outcomes_of(harness.runs) == [("cancelled", "indeterminate")]
+
+
+@pytest.mark.parametrize("action", ["retry", "unblock"])
+def test_retry_and_unblock_are_refused_while_the_effect_is_indeterminate(
+    shared: StackClient, action: str
+) -> None:
+    with start_scenario(shared, WEBHOOK) as harness:
+        _make_indeterminate(harness)
+
+        refused = shared.call("POST", f"/tasks/{harness.task_id}/{action}")
+        shared.advance(ONE_DAY)
+
+        assert (refused.status, harness.status, harness.effects) == (409, "blocked", 1)
+
+
+# --- crashes of the sweeper and the failure function ------------------------------------------
 
 FAILURE_CALLS = {
     WEBHOOK: [
         "dynamodb.GetItem",  # the task
-        "dynamodb.GetItem",  # what was learnt of such a failure
+        "dynamodb.GetItem",  # the learned pattern
         "dynamodb.PutItem",
     ],
     ENRICH: [
         "dynamodb.GetItem",  # the task
-        "dynamodb.GetItem",  # what was learnt of such a failure
+        "dynamodb.GetItem",  # the learned pattern
         "dynamodb.GetItem",  # its subject
         "dynamodb.Query",  # the pending retries
         "dynamodb.TransactWriteItems",
     ],
 }
-# Those that come before the report is sent. The second item read is the task.
+# Those before the report is sent. The second item read is the task.
 SWEEPER_CALLS = [("dynamodb.Query", 1), ("dynamodb.GetItem", 2), ("sqs.SendMessage", 1)]
 RECOVERY = [
     (scenario, function, call, nth)
@@ -185,38 +193,36 @@ RECOVERY = [
 @pytest.mark.parametrize(
     ("scenario", "function", "call", "nth"),
     RECOVERY,
-    ids=lambda one: one.type if isinstance(one, Scenario) else str(one),
+    ids=lambda value: value.type if isinstance(value, Scenario) else str(value),
 )
-def test_a_recovery_that_crashes_is_made_once(
+def test_a_crash_during_recovery_recovers_once(
     shared: StackClient, scenario: Scenario, function: str, call: str, nth: int, when: str
 ) -> None:
-    point = right_after_the_effect(scenario)
-    with a_stage(shared, scenario) as stage:
-        stage.crash_at(point)
-        stage.fault(call, function=function, nth=nth, when=when)
+    point = point_after_effect(scenario)
+    with start_scenario(shared, scenario) as harness:
+        harness.crash_at(point)
+        harness.fault(call, function=function, nth=nth, when=when)
 
-        shared.advance(A_DAY)
+        shared.advance(ONE_DAY)
 
-        assert told_of(stage.runs) == _story_of(point)
-        if scenario.is_harmless:
-            _is_done(stage, effects=2)
+        assert outcomes_of(harness.runs) == _expected_outcomes(point)
+        if scenario.is_idempotent:
+            _assert_done(harness, effects=2)
         else:
-            _is_in_doubt(stage, effects=1)
+            _assert_indeterminate(harness, effects=1)
 
 
-@pytest.mark.parametrize("scenario", FAILURE_CALLS, ids=lambda one: one.type)
-def test_the_list_of_the_recoverys_calls_is_complete(
-    shared: StackClient, scenario: Scenario
-) -> None:
-    with a_stage(shared, scenario) as stage:
-        heard: list[tuple[str, str]] = []
-        shared.stack.calls.before_call = lambda function, call: heard.append((function, call))
-        stage.crash_at(right_after_the_effect(scenario))
+@pytest.mark.parametrize("scenario", FAILURE_CALLS, ids=lambda scenario: scenario.type)
+def test_the_list_of_recovery_calls_is_complete(shared: StackClient, scenario: Scenario) -> None:
+    with start_scenario(shared, scenario) as harness:
+        recorded: list[tuple[str, str]] = []
+        shared.stack.calls.before_call = lambda function, call: recorded.append((function, call))
+        harness.crash_at(point_after_effect(scenario))
 
         shared.advance("20m")
 
-        failure = [call for function, call in heard if function == "failure"]
-        sweeper = [call for function, call in heard if function == "sweeper"]
+        failure = [call for function, call in recorded if function == "failure"]
+        sweeper = [call for function, call in recorded if function == "sweeper"]
         until_sent = sweeper[: sweeper.index("sqs.SendMessage") + 1]
         assert failure == FAILURE_CALLS[scenario]
         assert set(until_sent) == {call for call, _ in SWEEPER_CALLS}
@@ -224,16 +230,14 @@ def test_the_list_of_the_recoverys_calls_is_complete(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_what_follows_from_an_effect_may_crash_again_and_the_effect_stays_one(
-    shared: StackClient, when: str
-) -> None:
-    with a_stage(shared, ENRICH) as stage:
-        stage.fault("channel.send", when=when, times=2)
+def test_repeated_crashes_in_emit_do_not_repeat_the_effect(shared: StackClient, when: str) -> None:
+    with start_scenario(shared, ENRICH) as harness:
+        harness.fault("channel.send", when=when, times=2)
 
         shared.advance("2d")
 
         crashed = ("crashed", "applied")
-        assert told_of(stage.runs) == [crashed, crashed, COMMITTED]
-        _is_done(stage, effects=1)
-        answers = sum('"city": "Paris"' in text for text in stage.texts)
+        assert outcomes_of(harness.runs) == [crashed, crashed, COMMITTED_RUN]
+        _assert_done(harness, effects=1)
+        answers = sum('"city": "Paris"' in text for text in harness.texts)
         assert answers == (1 if when == "before" else 3)

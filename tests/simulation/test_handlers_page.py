@@ -1,4 +1,4 @@
-"""The example of docs/handlers.md is taken from the page and crashed at every point."""
+"""The example of docs/handlers.md, taken from the page and crashed at every point."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ PAGE = (ROOT / "docs" / "handlers.md").read_text()
 EXAMPLE, REGISTERED, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
-class Bridge(HTTPServer):
-    """Carries out every command it gets, whatever its key, and remembers the last of each."""
+class FakeBridge(HTTPServer):
+    """A server that ignores idempotency keys and stores the last command of each path."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answers)
+        super().__init__(("127.0.0.1", 0), _BridgeHandler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.known: dict[str, Any] = {}
         self.commands = 0
 
 
-class _Answers(BaseHTTPRequestHandler):
-    server: Bridge
+class _BridgeHandler(BaseHTTPRequestHandler):
+    server: FakeBridge
 
     def do_PUT(self) -> None:
         self.server.commands += 1
@@ -52,8 +52,8 @@ class _Answers(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def bridge() -> Iterator[Bridge]:
-    with Bridge() as server:
+def bridge() -> Iterator[FakeBridge]:
+    with FakeBridge() as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         yield server
@@ -61,53 +61,59 @@ def bridge() -> Iterator[Bridge]:
         thread.join()
 
 
-def _lights(url: str) -> Handler:
+def _load_example(url: str) -> Handler:
     code: dict[str, Any] = {"__name__": "lights"}
-    exec(EXAMPLE, code)  # noqa: S102 - our own page
-    made: Handler = code["Lights"](url)
-    return made
+    exec(EXAMPLE, code)  # noqa: S102 - the project's own page
+    handler: Handler = code["Lights"](url)
+    return handler
 
 
 @pytest.fixture(scope="module")
-def report(bridge: Bridge) -> CrashReport:
+def report(bridge: FakeBridge) -> CrashReport:
     return crash_everywhere(
-        lambda: _lights(bridge.url), payload={"lamp": "hall"}, count_effects=lambda: bridge.commands
+        lambda: _load_example(bridge.url),
+        payload={"lamp": "hall"},
+        count_effects=lambda: bridge.commands,
     )
 
 
-def test_no_crash_loses_or_doubles_the_effect_of_the_example(report: CrashReport) -> None:
+def test_no_crash_loses_or_repeats_the_effect(report: CrashReport) -> None:
     assert report.is_sound, report
     assert (report.duplicated, report.indeterminate) == ([], [])
 
 
-def test_every_crash_was_tried_before_and_after(report: CrashReport) -> None:
-    told = [str(one.point) for one in report.cases if one.point and not one.point.next_crash]
-    calls = [text.removeprefix("before ") for text in told[::2]]
-    assert [text.removeprefix("after ") for text in told[1::2]] == calls
+def test_a_crash_is_planted_before_and_after_each_call(report: CrashReport) -> None:
+    descriptions = [
+        str(case.point) for case in report.cases if case.point and not case.point.next_crash
+    ]
+    calls = [text.removeprefix("before ") for text in descriptions[::2]]
+    assert [text.removeprefix("after ") for text in descriptions[1::2]] == calls
     phases = [call for call in calls if call.startswith("handler.")]
     assert phases == ["handler.mutate"]
     assert {"dynamodb.GetItem", "dynamodb.PutItem", "dynamodb.PutItem 2"} <= set(calls)
 
 
-def test_the_run_that_takes_over_is_crashed_at_every_call_too(report: CrashReport) -> None:
-    seconds = [one.point.next_crash for one in report.cases if one.point and one.point.next_crash]
-    told = {f"{then.when} {then.call}" for then in seconds}
-    assert {"before handler.reconcile", "after handler.reconcile"} < told
-    assert {"before dynamodb.PutItem", "after dynamodb.PutItem"} < told
-    assert {"before handler.mutate", "after handler.mutate"} & told == set()
+def test_the_recovering_run_is_crashed_as_well(report: CrashReport) -> None:
+    second_crashes = [
+        case.point.next_crash for case in report.cases if case.point and case.point.next_crash
+    ]
+    descriptions = {f"{crash.when} {crash.call}" for crash in second_crashes}
+    assert {"before handler.reconcile", "after handler.reconcile"} < descriptions
+    assert {"before dynamodb.PutItem", "after dynamodb.PutItem"} < descriptions
+    assert {"before handler.mutate", "after handler.mutate"} & descriptions == set()
 
 
-def test_a_payload_without_a_lamp_is_refused(bridge: Bridge) -> None:
+def test_a_payload_without_a_lamp_is_refused(bridge: FakeBridge) -> None:
     with pytest.raises(InvalidFieldsError, match="lamp: is required"):
-        crash_everywhere(lambda: _lights(bridge.url), payload={})
+        crash_everywhere(lambda: _load_example(bridge.url), payload={})
 
 
 def test_the_example_is_registered_by_its_own_name() -> None:
     assert '"lights": Lights(' in REGISTERED
 
 
-def test_a_bridge_that_cannot_be_reached_leaves_doubt() -> None:
+def test_an_unreachable_bridge_is_indeterminate() -> None:
     task = a_task(payload={"lamp": "hall"})
-    work = RunContext(task=task, idempotency_key="k", attempt=1, run_id="r", deadline=NOW)
+    context = RunContext(task=task, idempotency_key="k", attempt=1, run_id="r", deadline=NOW)
     with pytest.raises(IndeterminateError):
-        _lights("http://127.0.0.1:9").mutate(work)
+        _load_example("http://127.0.0.1:9").mutate(context)

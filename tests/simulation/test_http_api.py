@@ -1,4 +1,4 @@
-"""The HTTP API as a program outside meets it."""
+"""The HTTP API: create, edit, list, cancel, pause and run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.stack_client import StackClient
 
-GOOD = {"in": "1h", "description": "stretch", "sender_id": "ada"}
+VALID_BODY = {"in": "1h", "description": "stretch", "sender_id": "ada"}
 
 
 def test_a_task_has_the_fields_of_the_contract(client: StackClient) -> None:
@@ -26,42 +26,42 @@ def test_a_naive_time_is_in_the_tasks_zone(client: StackClient) -> None:
     assert task["due_at"] == "2026-07-01T07:00:00.000Z"
 
 
-def test_the_same_key_and_body_give_the_same_task(client: StackClient) -> None:
-    send = {"headers": {"idempotency-key": "k1"}}
-    first = client.call("POST", "/tasks", GOOD, **send)  # type: ignore[arg-type]
+def test_the_same_idempotency_key_and_body_return_the_same_task(client: StackClient) -> None:
+    options = {"headers": {"idempotency-key": "k1"}}
+    first = client.call("POST", "/tasks", VALID_BODY, **options)  # type: ignore[arg-type]
     client.advance("30m")
-    again = client.call("POST", "/tasks", GOOD, **send)  # type: ignore[arg-type]
-    other = client.call("POST", "/tasks", {**GOOD, "in": "2h"}, **send)  # type: ignore[arg-type]
+    repeated = client.call("POST", "/tasks", VALID_BODY, **options)  # type: ignore[arg-type]
+    other = client.call("POST", "/tasks", {**VALID_BODY, "in": "2h"}, **options)  # type: ignore[arg-type]
 
-    assert (first.status, again.status, other.status) == (201, 200, 422)
-    assert first.body["id"] == again.body["id"]
+    assert (first.status, repeated.status, other.status) == (201, 200, 422)
+    assert first.body["id"] == repeated.body["id"]
     assert len(client.items("/tasks")) == 1
 
 
-def test_a_key_used_again_after_its_task_ran_starts_nothing(client: StackClient) -> None:
+def test_a_key_repeated_after_the_run_creates_nothing(client: StackClient) -> None:
     headers = {"idempotency-key": "k1"}
-    client.call("POST", "/tasks", {**GOOD, "in": "5s"}, headers=headers)
+    client.call("POST", "/tasks", {**VALID_BODY, "in": "5s"}, headers=headers)
     client.advance("1m")
-    again = client.call("POST", "/tasks", {**GOOD, "in": "5s"}, headers=headers)
+    repeated = client.call("POST", "/tasks", {**VALID_BODY, "in": "5s"}, headers=headers)
     client.advance("1m")
 
-    assert (again.status, again.body["status"], len(client.outbox())) == (200, "delivered", 1)
+    assert (repeated.status, repeated.body["status"], len(client.outbox())) == (200, "delivered", 1)
 
 
-def test_a_key_used_again_after_its_time_has_passed_gives_the_task(client: StackClient) -> None:
+def test_a_key_repeated_after_the_due_time_returns_the_task(client: StackClient) -> None:
     body = {"description": "stretch", "due_at": "2026-02-17T12:00:05Z"}
     first = client.call("POST", "/tasks", body, headers={"idempotency-key": "k1"})
     client.advance("10s")
-    again = client.call("POST", "/tasks", body, headers={"idempotency-key": "k1"})
+    repeated = client.call("POST", "/tasks", body, headers={"idempotency-key": "k1"})
     other = {**body, "description": "walk"}
     refused = client.call("POST", "/tasks", other, headers={"idempotency-key": "k1"})
 
-    assert (again.status, again.body["id"]) == (200, first.body["id"])
+    assert (repeated.status, repeated.body["id"]) == (200, first.body["id"])
     assert refused.status == 422
 
 
 @pytest.mark.parametrize("field", ["due_at", "in", "description", "timezone", "payload", "policy"])
-def test_null_is_no_change(client: StackClient, field: str) -> None:
+def test_a_null_field_is_refused(client: StackClient, field: str) -> None:
     task = client.create(**{"in": "1h"})
 
     answer = client.call("PATCH", f"/tasks/{task['id']}", {field: None})
@@ -70,30 +70,30 @@ def test_null_is_no_change(client: StackClient, field: str) -> None:
     assert client.task(task["id"])["version"] == 1
 
 
-def test_a_payload_of_just_32_kib_is_taken(client: StackClient) -> None:
+def test_a_payload_of_exactly_32_kib_is_accepted(client: StackClient) -> None:
     payload = {"spec": "x" * (32 * 1024 - len('{"spec":""}'))}
 
     assert client.create(payload=payload, **{"in": "1h"})["payload"] == payload
 
 
-def test_a_listing_walks_every_task_once(client: StackClient) -> None:
-    made = [client.create(**{"in": "1h"})["id"] for _ in range(25)]
-    seen, cursor = [], ""
+def test_paging_lists_every_task_once(client: StackClient) -> None:
+    created = [client.create(**{"in": "1h"})["id"] for _ in range(25)]
+    listed, cursor = [], ""
     while cursor is not None:
         page = client.call("GET", f"/tasks?limit=4{cursor and '&cursor=' + cursor}").body
-        seen += [task["id"] for task in page["items"]]
+        listed += [task["id"] for task in page["items"]]
         cursor = page["next_cursor"]
 
-    assert sorted(seen) == sorted(made)
+    assert sorted(listed) == sorted(created)
 
 
-def test_a_listing_filters(client: StackClient) -> None:
+def test_a_listing_can_be_filtered(client: StackClient) -> None:
     client.create(sender_id="ada", **{"in": "10s"})
-    bobs = client.create(sender_id="bob", **{"in": "1h"})
+    task_of_bob = client.create(sender_id="bob", **{"in": "1h"})
     client.advance("1m")
 
     assert [task["id"] for task in client.items("/tasks?sender_id=bob&channel=console")] == [
-        bobs["id"]
+        task_of_bob["id"]
     ]
     assert [task["status"] for task in client.items("/tasks?status=delivered")] == ["delivered"]
     assert client.items("/tasks?type=action") == []
@@ -171,7 +171,7 @@ def test_a_resumed_series_goes_on_with_its_next_occurrence(client: StackClient) 
     assert (skipped["detail"]["count"], skipped["detail"]["reason"]) == (3, "paused")
 
 
-def test_run_means_now(client: StackClient) -> None:
+def test_run_starts_the_task_at_once(client: StackClient) -> None:
     task = client.create(**{"in": "7d"})
     client.call("POST", f"/tasks/{task['id']}/run")
     client.advance("1s")

@@ -1,4 +1,4 @@
-"""A bug in a team's handler, from the run that met it to the deployment that mends it."""
+"""A bug in a custom handler, from the failed run to the deployment that fixes it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tests.support.custom_handler import (
 
 @pytest.fixture
 def team(tmp_path: Path) -> Iterator[HandlerProject]:
-    with handler_project(tmp_path) as found:
-        yield found
+    with handler_project(tmp_path) as deployed:
+        yield deployed
 
 
-def test_a_bug_waits_for_other_code_and_is_tried_again_with_it(team: HandlerProject) -> None:
+def test_a_task_blocked_by_a_bug_is_retried_after_a_deployment(team: HandlerProject) -> None:
     old = team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -42,7 +42,7 @@ def test_a_bug_waits_for_other_code_and_is_tried_again_with_it(team: HandlerProj
     assert team.status(task_id) == "completed"
 
 
-def test_a_bug_after_the_effect_does_not_bring_it_about_again(team: HandlerProject) -> None:
+def test_a_bug_in_emit_does_not_repeat_the_effect(team: HandlerProject) -> None:
     team.deploy(emit=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -57,7 +57,7 @@ def test_a_bug_after_the_effect_does_not_bring_it_about_again(team: HandlerProje
     assert sys.modules[MODULE_NAME].HANDLERS["lights"].done == []
 
 
-def test_a_bug_amid_the_effect_is_for_a_person_to_look_at(team: HandlerProject) -> None:
+def test_a_bug_in_mutate_asks_a_person(team: HandlerProject) -> None:
     team.deploy(mutate=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -70,7 +70,7 @@ def test_a_bug_amid_the_effect_is_for_a_person_to_look_at(team: HandlerProject) 
     assert [run["mutation"]["status"] for run in team.runs(task_id)] == ["indeterminate"]
 
 
-def test_code_that_is_still_wrong_waits_for_the_next(team: HandlerProject) -> None:
+def test_a_deployment_with_another_bug_blocks_again(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -87,7 +87,7 @@ def test_code_that_is_still_wrong_waits_for_the_next(team: HandlerProject) -> No
     ]
 
 
-def test_without_a_deployment_nothing_is_tried_again(team: HandlerProject) -> None:
+def test_without_a_deployment_the_task_stays_blocked(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("30d")
@@ -95,7 +95,7 @@ def test_without_a_deployment_nothing_is_tried_again(team: HandlerProject) -> No
     assert (team.status(task_id), len(team.runs(task_id))) == ("blocked", 1)
 
 
-def test_deploying_the_same_code_once_more_changes_nothing(team: HandlerProject) -> None:
+def test_deploying_the_same_code_retries_nothing(team: HandlerProject) -> None:
     old = team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -105,7 +105,7 @@ def test_deploying_the_same_code_once_more_changes_nothing(team: HandlerProject)
     assert (team.status(task_id), len(team.runs(task_id))) == ("blocked", 1)
 
 
-def test_many_that_wait_are_taken_up_by_one_sweep_and_come_spread(team: HandlerProject) -> None:
+def test_one_sweep_retries_all_blocked_tasks_spread_over_time(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     tasks = [team.create() for _ in range(8)]
     team.client.advance("1h")
@@ -118,7 +118,7 @@ def test_many_that_wait_are_taken_up_by_one_sweep_and_come_spread(team: HandlerP
     assert len({team.client.task(task_id)["due_at"] for task_id in tasks}) > 4
 
 
-def test_a_series_waits_for_nobody(team: HandlerProject) -> None:
+def test_a_failed_occurrence_does_not_block_the_series(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create(repeat="daily")
     team.client.advance("1h")
@@ -127,7 +127,7 @@ def test_a_series_waits_for_nobody(team: HandlerProject) -> None:
     assert team.client.task(task_id)["due_at"] == "2026-02-18T12:01:00.000Z"
 
 
-def test_a_person_may_call_off_what_waits(team: HandlerProject) -> None:
+def test_a_blocked_task_can_be_cancelled(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -139,21 +139,21 @@ def test_a_person_may_call_off_what_waits(team: HandlerProject) -> None:
     assert team.status(task_id) == "cancelled"
 
 
-def test_the_history_tells_of_the_bug_and_of_the_mended_run(team: HandlerProject) -> None:
+def test_the_history_has_the_bug_and_the_successful_retry(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
     team.deploy()
     team.client.advance("10m")
 
-    told = [event["type"] for event in team.client.items(f"/tasks/{task_id}/history")]
-    assert told == [
+    types = [event["type"] for event in team.client.items(f"/tasks/{task_id}/history")]
+    assert types == [
         *("task:created", "task:started", "task:permanently_blocked", "task:unblocked"),
         *("task:started", "task:retry_executed", "task:completed"),
     ]
 
 
-def test_code_that_cannot_be_loaded_is_told(team: HandlerProject) -> None:
+def test_code_that_cannot_be_loaded_is_reported(team: HandlerProject) -> None:
     write_handler(team.file, prepare="return (")
     answer = team.client.call("POST", "/_local/redeploy")
     assert (answer.status, "SyntaxError" in answer.body["detail"]) == (422, True)

@@ -1,4 +1,4 @@
-"""The description's examples of answers are what is answered, to the letter."""
+"""The response examples of the OpenAPI document equal real responses."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from tests.support.stack_client import StackClient
 
 
 def first_example(operation: dict[str, Any]) -> Any:
-    examples = operation["requestBody"]["content"]["application/json"]["examples"]
-    return next(iter(examples.values()))["value"]
+    request_examples = operation["requestBody"]["content"]["application/json"]["examples"]
+    return next(iter(request_examples.values()))["value"]
 
 
-def test_the_examples_are_what_is_answered(client: StackClient) -> None:
+def test_response_examples_equal_real_responses(client: StackClient) -> None:
     document = client.call("GET", "/openapi.json").body
     paths = document["paths"]
-    shown = {
-        name: shape["examples"][0]
-        for name, shape in document["components"]["schemas"].items()
-        if "examples" in shape
+    examples = {
+        name: schema["examples"][0]
+        for name, schema in document["components"]["schemas"].items()
+        if "examples" in schema
     }
     task = client.call("POST", "/tasks", first_example(paths["/tasks"]["post"])).body
     budget = client.call(
@@ -26,8 +26,8 @@ def test_the_examples_are_what_is_answered(client: StackClient) -> None:
     )
     explained = client.call("POST", "/explain", first_example(paths["/explain"]["post"]))
 
-    assert task == {**shown["Task"], "id": task["id"], "short_id": task["short_id"]}
-    assert (budget.body, explained.body) == (shown["Budget"], shown["Explained"])
-    assert client.call("GET", "/health").body == shown["Health"]
+    assert task == {**examples["Task"], "id": task["id"], "short_id": task["short_id"]}
+    assert (budget.body, explained.body) == (examples["Budget"], examples["Explained"])
+    assert client.call("GET", "/health").body == examples["Health"]
     problem = client.call("POST", "/dead-letters/redrive", {"colour": "red"})
-    assert (problem.status, problem.body) == (422, shown["Problem"])
+    assert (problem.status, problem.body) == (422, examples["Problem"])

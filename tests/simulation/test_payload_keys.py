@@ -1,4 +1,4 @@
-"""A typo in a payload is told to whoever made it; what was stored with one still runs."""
+"""Unknown payload keys are refused; a task stored with one still runs."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ TYPOS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-def test_a_key_that_the_type_does_not_know_is_refused(client: StackClient) -> None:
-    for kind, payload, typo, named in TYPOS:
+def test_an_unknown_key_is_refused(client: StackClient) -> None:
+    for kind, payload, typo, expected in TYPOS:
         wrong = {"payload": {**payload, **typo}}
-        made = client.call("POST", "/tasks", {**BODY, "type": kind, **wrong})
+        created = client.call("POST", "/tasks", {**BODY, "type": kind, **wrong})
         task = client.create(type=kind, payload=payload, **{"in": "1h"})
         changed = client.call("PATCH", f"/tasks/{task['id']}", wrong)
-        for answer in (made, changed):
+        for answer in (created, changed):
             [error] = answer.body["errors"]
             assert (answer.status, error["field"]) == (422, "payload")
-            assert error["message"].startswith(f"{named}: is not known; these are: ")
+            assert error["message"].startswith(f"{expected}: is not known; these are: ")
         assert client.task(task["id"]) == task
     assert len(client.items("/tasks")) == len(TYPOS)
 
 
-def test_what_people_ask_for_in_chat_is_taken(client: StackClient) -> None:
+def test_tasks_created_in_chat_have_valid_payloads(client: StackClient) -> None:
     assert client.say("/remind in 5 minutes tea").startswith("Reminder ")
     assert client.say("/do in 5 minutes sum up the day").startswith("Action ")
     client.advance("1h")
@@ -50,7 +50,7 @@ def test_what_people_ask_for_in_chat_is_taken(client: StackClient) -> None:
 
 
 @pytest.mark.parametrize(("kind", "payload"), [("reminder", {}), ("action", SCRIPTED)])
-def test_a_task_that_was_stored_with_another_key_still_runs(
+def test_a_task_stored_with_an_unknown_key_still_runs(
     client: StackClient, kind: str, payload: dict[str, Any]
 ) -> None:
     task = client.create(type=kind, payload=payload, **{"in": "1h"})
@@ -66,7 +66,7 @@ def test_a_task_that_was_stored_with_another_key_still_runs(
     assert client.task(task["id"])["status"] in ("delivered", "completed")
 
 
-def test_a_teams_own_handler_takes_any_key(tmp_path: Path) -> None:
+def test_a_custom_handler_accepts_any_key(tmp_path: Path) -> None:
     with handler_project(tmp_path) as team:
         task_id = team.create(payload={"lamp": "hall", "budgt": 5})
         team.client.advance("2m")

@@ -1,4 +1,4 @@
-"""One stored item that cannot be read is set aside, and stops nothing else."""
+"""An unreadable stored item is set aside and blocks nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.stack_client import StackClient
 TABLE = "TasksTable"
 LEASE_AND_SWEEP = "12m"
 OWNER = {"sender_id": "ada", "reply_target": "ada"}
-# What newer or broken code may have written into an attribute of a task that is running.
+# Attributes that newer or broken code may have written into a running task.
 POISON: dict[str, dict[str, Any]] = {
     "unknown status": {"status": {"S": "levitating"}},
     "unknown zone": {"timezone": {"S": "Mars/Olympus_Mons"}},
@@ -25,8 +25,8 @@ POISON: dict[str, dict[str, Any]] = {
 every_poison = pytest.mark.parametrize("poison", POISON.values(), ids=POISON)
 
 
-def poisoned(task_id: str, poison: dict[str, Any]) -> None:
-    """Change the stored task behind the system's back."""
+def poison_task(task_id: str, poison: dict[str, Any]) -> None:
+    """Overwrite attributes of the stored task directly."""
     client = boto3.client("dynamodb")
     key = {"short_id": {"S": task_id[:8]}, "id": {"S": task_id}}
     item = client.get_item(TableName=TABLE, Key=key)["Item"]
@@ -37,22 +37,24 @@ def poisoned(task_id: str, poison: dict[str, Any]) -> None:
     client.put_item(TableName=TABLE, Item=item | poison)
 
 
-def crashed_tasks(client: StackClient, count: int) -> list[dict[str, Any]]:
-    """Tasks in progress whose workers died before they sent anything."""
+def create_crashed_tasks(client: StackClient, count: int) -> list[dict[str, Any]]:
+    """Create tasks in progress whose workers crashed before sending."""
     client.add_fault(
         function="worker", call="channel.send", when="before", times=count, kind="crash"
     )
-    made = [client.create(**OWNER, **{"in": f"{10 + n}s"}) for n in range(count)]  # a batch each
+    created = [
+        client.create(**OWNER, **{"in": f"{10 + n}s"}) for n in range(count)
+    ]  # one batch each
     client.advance("30s")
-    tasks = [client.task(task["id"]) for task in made]
+    tasks = [client.task(task["id"]) for task in created]
     assert {task["status"] for task in tasks} == {"in_progress"}
     return tasks
 
 
 @every_poison
-def test_crash_recovery_goes_on_without_it(client: StackClient, poison: dict[str, Any]) -> None:
-    bad, *healthy = crashed_tasks(client, 13)
-    poisoned(bad["id"], poison)
+def test_crash_recovery_skips_it(client: StackClient, poison: dict[str, Any]) -> None:
+    bad, *healthy = create_crashed_tasks(client, 13)
+    poison_task(bad["id"], poison)
 
     client.advance(LEASE_AND_SWEEP)
 
@@ -60,9 +62,9 @@ def test_crash_recovery_goes_on_without_it(client: StackClient, poison: dict[str
 
 
 @every_poison
-def test_the_scanner_goes_on_without_it(client: StackClient, poison: dict[str, Any]) -> None:
-    [bad] = crashed_tasks(client, 1)
-    poisoned(bad["id"], poison)
+def test_the_scanner_skips_it(client: StackClient, poison: dict[str, Any]) -> None:
+    [bad] = create_crashed_tasks(client, 1)
+    poison_task(bad["id"], poison)
     later = [client.create(due_at=f"2026-02-17T13:{n:02}:00Z") for n in range(12)]
 
     client.advance("2h")
@@ -75,24 +77,22 @@ def test_the_scanner_goes_on_without_it(client: StackClient, poison: dict[str, A
 @pytest.mark.parametrize(
     "route", ["/tasks", "/tasks?status=in_progress", "/now", "/retries", "/stats", "/dead-letters"]
 )
-def test_every_listing_answers_without_it(
-    client: StackClient, poison: dict[str, Any], route: str
-) -> None:
-    bad, other = crashed_tasks(client, 2)
-    poisoned(bad["id"], poison)
+def test_every_listing_omits_it(client: StackClient, poison: dict[str, Any], route: str) -> None:
+    bad, other = create_crashed_tasks(client, 2)
+    poison_task(bad["id"], poison)
 
     answer = client.call("GET", route)
 
     assert answer.status == 200
-    told = json.dumps(answer.body)
-    assert bad["id"] not in told
-    assert (other["id"] in told) is (route in ("/tasks", "/tasks?status=in_progress", "/now"))
+    text = json.dumps(answer.body)
+    assert bad["id"] not in text
+    assert (other["id"] in text) is (route in ("/tasks", "/tasks?status=in_progress", "/now"))
 
 
 @every_poison
-def test_chat_lists_the_others(client: StackClient, poison: dict[str, Any]) -> None:
-    bad, other = crashed_tasks(client, 2)
-    poisoned(bad["id"], poison)
+def test_the_chat_listing_omits_it(client: StackClient, poison: dict[str, Any]) -> None:
+    bad, other = create_crashed_tasks(client, 2)
+    poison_task(bad["id"], poison)
 
     listed = client.say("/tasks")
 
@@ -101,11 +101,9 @@ def test_chat_lists_the_others(client: StackClient, poison: dict[str, Any]) -> N
 
 
 @every_poison
-def test_whoever_asks_for_it_is_told_that_it_cannot_be_read(
-    client: StackClient, poison: dict[str, Any]
-) -> None:
-    [bad] = crashed_tasks(client, 1)
-    poisoned(bad["id"], poison)
+def test_reading_it_is_a_503_that_says_why(client: StackClient, poison: dict[str, Any]) -> None:
+    [bad] = create_crashed_tasks(client, 1)
+    poison_task(bad["id"], poison)
 
     for method, route in (("GET", ""), ("POST", "/cancel"), ("GET", "/runs")):
         answer = client.call(method, f"/tasks/{bad['id']}{route}")
@@ -114,26 +112,24 @@ def test_whoever_asks_for_it_is_told_that_it_cannot_be_read(
     assert "cannot be read by this version" in client.say(f"/task {bad['short_id']}")
 
 
-def test_its_content_is_not_told(client: StackClient) -> None:
-    [bad] = crashed_tasks(client, 1)
-    poisoned(bad["id"], {"status": {"S": "a secret"}, "run": {"S": "a secret"}})
+def test_the_error_omits_its_content(client: StackClient) -> None:
+    [bad] = create_crashed_tasks(client, 1)
+    poison_task(bad["id"], {"status": {"S": "a secret"}, "run": {"S": "a secret"}})
 
     answer = client.call("GET", f"/tasks/{bad['id']}")
     assert answer.status == 503
 
-    told = json.dumps(answer.body)
-    assert "its attribute `run` cannot be read" in told
-    assert "a secret" not in told
+    text = json.dumps(answer.body)
+    assert "its attribute `run` cannot be read" in text
+    assert "a secret" not in text
 
 
 @every_poison
-def test_a_message_about_it_dies_alone_and_is_kept(
-    client: StackClient, poison: dict[str, Any]
-) -> None:
+def test_its_message_is_dead_lettered_alone(client: StackClient, poison: dict[str, Any]) -> None:
     waiting = client.create(due_at="2026-02-17T12:05:00Z", **OWNER)
     others = [client.create(due_at="2026-02-17T12:05:00Z", **OWNER) for _ in range(5)]
     client.advance("3m")  # the scanner sends messages ahead
-    poisoned(waiting["id"], {"run": {"S": "{"}} if "run" in poison else poison)
+    poison_task(waiting["id"], {"run": {"S": "{"}} if "run" in poison else poison)
 
     client.advance("2h")
 
@@ -146,8 +142,8 @@ def test_a_message_about_it_dies_alone_and_is_kept(
 
 
 def test_operators_are_alerted_until_it_can_be_read(client: StackClient) -> None:
-    [bad] = crashed_tasks(client, 1)
-    poisoned(bad["id"], {"schema_version": {"N": "99"}})
+    [bad] = create_crashed_tasks(client, 1)
+    poison_task(bad["id"], {"schema_version": {"N": "99"}})
 
     client.advance("20m")
     [alert] = alerts(client)
@@ -155,37 +151,37 @@ def test_operators_are_alerted_until_it_can_be_read(client: StackClient) -> None
         f"Alert: this version of Duecourse cannot read 1 stored item: task {bad['id']}."
     )
 
-    poisoned(bad["id"], {"schema_version": {"N": "1"}})
+    poison_task(bad["id"], {"schema_version": {"N": "1"}})
     client.advance("3h")
     assert client.task(bad["id"])["status"] == "delivered"
     assert set(alerts(client)) == {alert}
 
 
 def alerts(client: StackClient) -> list[str]:
-    told = [one["text"] for one in client.outbox("operators")]
-    return [text for text in told if "cannot read" in text]
+    sent_texts = [message["text"] for message in client.outbox("operators")]
+    return [text for text in sent_texts if "cannot read" in text]
 
 
-def test_a_task_that_can_be_read_again_has_its_history_from_then_on(client: StackClient) -> None:
-    [bad] = crashed_tasks(client, 1)
+def test_a_repaired_task_continues_its_history(client: StackClient) -> None:
+    [bad] = create_crashed_tasks(client, 1)
     before = [event["type"] for event in client.items(f"/tasks/{bad['id']}/history")]
-    poisoned(bad["id"], {"status": {"S": "levitating"}})
-    poisoned(bad["id"], {"status": {"S": "in_progress"}})
+    poison_task(bad["id"], {"status": {"S": "levitating"}})
+    poison_task(bad["id"], {"status": {"S": "in_progress"}})
     client.advance(LEASE_AND_SWEEP)
 
-    kinds = [event["type"] for event in client.items(f"/tasks/{bad['id']}/history")]
-    assert kinds[: len(before)] == before
-    assert kinds.count("task:created") == 1
-    assert kinds[-1] == "task:delivered"
+    types = [event["type"] for event in client.items(f"/tasks/{bad['id']}/history")]
+    assert types[: len(before)] == before
+    assert types.count("task:created") == 1
+    assert types[-1] == "task:delivered"
 
 
 @every_poison
-def test_the_stream_goes_on_behind_it(client: StackClient, poison: dict[str, Any]) -> None:
-    [bad] = crashed_tasks(client, 1)
-    poisoned(bad["id"], poison)
+def test_the_journal_continues_after_it(client: StackClient, poison: dict[str, Any]) -> None:
+    [bad] = create_crashed_tasks(client, 1)
+    poison_task(bad["id"], poison)
     other = client.create(due_at="2026-02-18T12:00:00Z", **OWNER)
 
     client.advance("1m")
 
-    kinds = [event["type"] for event in client.items(f"/tasks/{other['id']}/history")]
-    assert kinds == ["task:created"]
+    types = [event["type"] for event in client.items(f"/tasks/{other['id']}/history")]
+    assert types == ["task:created"]

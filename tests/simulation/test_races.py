@@ -21,62 +21,67 @@ from tests.support.stack_client import StackClient
 
 CALL_SECONDS = 0.001
 HALF_MILLISECONDS = range(-8, 16)
-WRITE = "dynamodb.PutItem"
+WRITE_CALL = "dynamodb.PutItem"
 
 
 @dataclass(frozen=True)
-class Race:
-    """What the cancel was answered, what became of the task, and who tried to write it."""
+class RaceResult:
+    """The status of the cancel, the final task status, and which functions tried to write it."""
 
-    answered: int
-    ended: str
+    cancel_status: int
+    final_status: str
     sent: int
     writers: frozenset[str]
 
 
-def race(client: StackClient, half_milliseconds: int) -> Race:
-    """Cancel a task so long after its due time (before it, where negative)."""
+def run_race(client: StackClient, half_milliseconds: int) -> RaceResult:
+    """Cancel a task that long after its due time (before it if negative)."""
     calls = client.stack.calls
     calls.latency = 0
     task = client.create(**{"in": "20s"}, reply_target=f"ada {half_milliseconds}")
     moment = from_text(task["due_at"]) + half_milliseconds * timedelta(seconds=CALL_SECONDS / 2)
     event = api_event("POST", f"/tasks/{task['id']}/cancel")
     answers: list[Any] = []
-    heard: list[tuple[str, str]] = []
+    recorded: list[tuple[str, str]] = []
 
-    def cancel_at_the_moment() -> None:
+    def cancel_at_moment() -> None:
         time.sleep((moment - client.stack.clock.now()).total_seconds())
         answers.append(client.stack.functions.invoke("api", event))
 
     calls.latency = CALL_SECONDS
-    calls.before_call = lambda function, call: heard.append((function, call))
-    client.stack.scheduler.spawn(cancel_at_the_moment)
+    calls.before_call = lambda function, call: recorded.append((function, call))
+    client.stack.scheduler.spawn(cancel_at_moment)
     client.advance("1m")
     calls.before_call = None
 
     [answer] = answers
-    ended = client.task(task["id"])["status"]
-    writers = frozenset(function for function, call in heard if call == WRITE)
-    return Race(answer["statusCode"], ended, len(client.outbox(task["reply_target"])), writers)
+    final_status = client.task(task["id"])["status"]
+    writers = frozenset(function for function, call in recorded if call == WRITE_CALL)
+    return RaceResult(
+        answer["statusCode"], final_status, len(client.outbox(task["reply_target"])), writers
+    )
 
 
 def test_a_task_is_never_both_cancelled_and_delivered(client: StackClient) -> None:
-    """The answer to the cancel says which of the two it was."""
-    races = {moment: race(client, moment) for moment in HALF_MILLISECONDS}
+    """The response to the cancel matches the outcome."""
+    races = {moment: run_race(client, moment) for moment in HALF_MILLISECONDS}
 
-    ends = {moment: (race.answered, race.ended, race.sent) for moment, race in races.items()}
+    ends = {
+        moment: (result.cancel_status, result.final_status, result.sent)
+        for moment, result in races.items()
+    }
     allowed = {(200, "cancelled", 0), (409, "delivered", 1)}
     assert {moment: end for moment, end in ends.items() if end not in allowed} == {}
     assert set(ends.values()) == allowed
-    assert any("worker" in race.writers for race in races.values() if race.answered == 200), (
-        "a worker has read the task before it was cancelled, and cannot claim it"
-    )
-    assert any("api" in race.writers for race in races.values() if race.answered == 409), (
-        "a cancel has read the task before it was claimed, and cannot write it"
-    )
+    assert any(
+        "worker" in result.writers for result in races.values() if result.cancel_status == 200
+    ), "a worker has read the task before it was cancelled, and cannot claim it"
+    assert any(
+        "api" in result.writers for result in races.values() if result.cancel_status == 409
+    ), "a cancel has read the task before it was claimed, and cannot write it"
 
 
-def test_the_races_really_end_both_ways(client: StackClient) -> None:
+def test_a_cancel_before_the_due_time_wins_and_one_after_it_loses(client: StackClient) -> None:
     """Cancelled just before the due time, and too late just after it."""
     early, late = client.create(**{"in": "20s"}), client.create(**{"in": "20s"})
     client.advance("19s")
@@ -90,7 +95,7 @@ def test_the_races_really_end_both_ways(client: StackClient) -> None:
     ]
 
 
-def test_ten_copies_of_one_message_give_one_run(client: StackClient) -> None:
+def test_ten_copies_of_one_message_cause_one_run(client: StackClient) -> None:
     task = client.create(**{"in": "20s"})
     client.stack.calls.latency = CALL_SECONDS
     due_at = from_text(task["due_at"])

@@ -1,4 +1,4 @@
-"""A person reclassifies a failure by HTTP: the retry moves, the journal tells it, counts stay."""
+"""Reclassifying a failure over HTTP: the retry moves, the journal has it, counters stay."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from duecourse.domain.time.instant import from_text
 from tests.simulation.test_failures import (
     SUCCESS,
     TYPE_ERROR,
-    an_action,
-    is_about,
-    the_error_of,
-    wait_of,
+    create_action,
+    is_within_jitter,
+    only_error_of,
+    retry_delay_of,
 )
 from tests.support.stack_client import StackClient
 
@@ -22,38 +22,40 @@ def reclassify(client: StackClient, task: dict[str, Any], category: Any) -> Any:
     return client.call("POST", f"/tasks/{task['id']}/reclassify", {"category": category})
 
 
-def test_a_compile_error_said_to_be_transient_is_tried_again_after_30_seconds(
+def test_a_compile_error_reclassified_as_transient_is_retried_after_30_seconds(
     client: StackClient,
 ) -> None:
-    task = an_action(client, TYPE_ERROR, SUCCESS)
+    task = create_action(client, TYPE_ERROR, SUCCESS)
     client.advance("11s")
     answer = reclassify(client, task, "transient")
     client.advance("35s")
 
     assert (answer.status, answer.body["last_error_category"]) == (200, "transient")
-    assert is_about(wait_of(answer.body), 30)
-    done = client.task(task["id"])
-    assert (done["status"], done["retry_count"]) == ("completed", 1)
-    assert from_text(done["delivered_at"]) < from_text("2026-02-17T12:01:00Z")
+    assert is_within_jitter(retry_delay_of(answer.body), 30)
+    completed = client.task(task["id"])
+    assert (completed["status"], completed["retry_count"]) == ("completed", 1)
+    assert from_text(completed["delivered_at"]) < from_text("2026-02-17T12:01:00Z")
 
 
-def test_the_journal_tells_it_and_what_was_counted_stays(client: StackClient) -> None:
-    task = an_action(client, TYPE_ERROR, SUCCESS)
+def test_reclassify_is_in_the_history_and_leaves_the_counters(client: StackClient) -> None:
+    task = create_action(client, TYPE_ERROR, SUCCESS)
     client.advance("11s")
     before = client.call("GET", "/stats").body
     reclassify(client, task, "transient")
     client.advance("1s")
 
-    told = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
-    assert told[-3:] == ["task:reclassified", "task:retry_scheduled", "task:recovery_action"]
+    types = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
+    assert types[-3:] == ["task:reclassified", "task:retry_scheduled", "task:recovery_action"]
     [run] = client.items(f"/tasks/{task['id']}/runs")
     assert run["category"] == "transient"
-    assert the_error_of(client, task)["category"] == "code_error"
+    assert only_error_of(client, task)["category"] == "code_error"
     assert client.call("GET", "/stats").body == before
 
 
-def test_a_task_that_ends_by_it_is_told_of(client: StackClient) -> None:
-    task = an_action(client, TYPE_ERROR, policy="enrichment", subject="story-1")
+def test_reclassify_to_a_permanent_category_fails_the_task_and_notifies(
+    client: StackClient,
+) -> None:
+    task = create_action(client, TYPE_ERROR, policy="enrichment", subject="story-1")
     client.advance("11s")
     assert reclassify(client, task, "content_policy").body["status"] == "failed"
     client.advance("1m")
@@ -63,7 +65,7 @@ def test_a_task_that_ends_by_it_is_told_of(client: StackClient) -> None:
 
 
 @pytest.mark.parametrize("body", [None, {}, {"category": 3}, {"category": "x", "why": "y"}])
-def test_a_body_that_is_not_understood_is_refused(client: StackClient, body: Any) -> None:
+def test_an_invalid_body_is_refused(client: StackClient, body: Any) -> None:
     task = client.create(**{"in": "1h"})
     answer = client.call("POST", f"/tasks/{task['id']}/reclassify", body)
 
@@ -71,8 +73,8 @@ def test_a_body_that_is_not_understood_is_refused(client: StackClient, body: Any
     assert client.task(task["id"]) == task
 
 
-def test_an_unknown_category_names_those_of_the_policy(client: StackClient) -> None:
-    task = an_action(client, TYPE_ERROR)
+def test_an_unknown_category_lists_the_categories_of_the_policy(client: StackClient) -> None:
+    task = create_action(client, TYPE_ERROR)
     client.advance("11s")
     before = client.task(task["id"])
     answer = reclassify(client, task, "bad_luck")
@@ -91,7 +93,7 @@ def test_a_task_that_has_not_failed_is_a_conflict(client: StackClient) -> None:
     assert client.task(task["id"]) == task
 
 
-def test_a_task_that_nobody_knows_is_not_found(client: StackClient) -> None:
+def test_an_unknown_task_is_a_404(client: StackClient) -> None:
     unknown = {"id": "00000000-0000-4000-8000-000000000000"}
 
     assert reclassify(client, unknown, "transient").status == 404

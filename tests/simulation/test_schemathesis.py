@@ -1,6 +1,6 @@
-"""Schemathesis against the running stack: good and bad requests made from the description alone.
+"""Schemathesis against the running stack: valid and invalid requests from the OpenAPI document.
 
-Whatever is asked, there is no error of ours, and no answer that is not described.
+No request causes a server error or an undocumented response.
 """
 
 from __future__ import annotations
@@ -25,41 +25,43 @@ from functions.api.openapi.operation import Tag
 from local.runtime.api_gateway import Gateway
 from local.runtime.server import Server
 from local.runtime.stack import DEFAULT_TOKEN
-from tests.simulation.every_state import in_every_state
+from tests.simulation.tasks_in_every_state import create_in_every_state
 from tests.support.stack_client import running_stack
 
-Given = dict[str, Any] | None
+PathParameters = dict[str, Any] | None
 EXAMPLES = 8
 SEED = 20260217
-ALLOWED = {"Authorization": f"Bearer {DEFAULT_TOKEN}"}
-# What the schema cannot say: a time in the past, a zone that is none, a task that is over.
-UNDERSTOOD = ["2xx", "404", "409", "422"]
-# A subject may be called "a/reset": what is a POST here is a GET of another one.
-AMBIGUOUS = ("POST /subjects/{subject}/reset", "AllowHeaderMismatch")
-SOON = datetime(2026, 3, 1)  # noqa: DTZ001 - a time without a zone is one of those to try
+AUTH_HEADERS = {"Authorization": f"Bearer {DEFAULT_TOKEN}"}
+# What the schema cannot express: a past time, an unknown zone, a task that has ended.
+ACCEPTED_STATUSES = ["2xx", "404", "409", "422"]
+# A subject may be named "a/reset", so a GET of this path is a valid request.
+KNOWN_AMBIGUITY = ("POST /subjects/{subject}/reset", "AllowHeaderMismatch")
+FIRST_TIME = datetime(2026, 3, 1)  # noqa: DTZ001 - a naive time is a valid input
 FORMATS: dict[str, st.SearchStrategy[str]] = {
     "iana-zone": st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]),
     "repeat-rule": st.sampled_from(["daily", "weekdays", "0 9 * * 1", "FREQ=DAILY;INTERVAL=2"]),
     "span-of-time": st.sampled_from(["30s", "2h30m", "7d", "0"]),
-    "time-of-task": st.datetimes(SOON, SOON + timedelta(days=400)).map(datetime.isoformat),
+    "time-of-task": st.datetimes(FIRST_TIME, FIRST_TIME + timedelta(days=400)).map(
+        datetime.isoformat
+    ),
 }
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningApi:
     address: str
     task_ids: list[str]
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Running]:
-    """A stack that has a task in every state."""
+def running_api() -> Iterator[RunningApi]:
+    """Start a stack with a task in every state."""
     with running_stack() as client:
-        task_ids = list(in_every_state(client).values())
+        task_ids = list(create_in_every_state(client).values())
         server = Server(Gateway(client.stack), 0)
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        yield Running(f"http://127.0.0.1:{server.server_address[1]}", task_ids)
+        yield RunningApi(f"http://127.0.0.1:{server.server_address[1]}", task_ids)
         server.shutdown()
         server.server_close()
         thread.join()
@@ -71,17 +73,17 @@ def _formats() -> None:
         schemathesis.openapi.format(name, strategy)
 
 
-def configured(address: str) -> SchemathesisConfig:
+def make_config(address: str) -> SchemathesisConfig:
     return SchemathesisConfig.from_dict(
         {
             "seed": SEED,
-            "cache": {"enabled": False},  # what one run finds must not change the next
+            "cache": {"enabled": False},  # findings of one run must not change the next
             "base-url": address,
-            "headers": ALLOWED,
+            "headers": AUTH_HEADERS,
             "generation": {"max-examples": EXAMPLES, "database": "none"},
-            "checks": {"positive_data_acceptance": {"expected-statuses": UNDERSTOOD}},
+            "checks": {"positive_data_acceptance": {"expected-statuses": ACCEPTED_STATUSES}},
             "phases": {
-                # It would guess at rules from the words of a refusal.
+                # It would infer rules from the texts of refusals.
                 "fuzzing": {"error-feedback": {"enabled": False}},
                 "stateful": {"enabled": False},
             },
@@ -99,32 +101,39 @@ def failures_of(finished: events.ScenarioFinished) -> Iterator[str]:
     for checks in finished.recorder.checks.values():
         for check in checks:
             if check.failure_info is not None:
-                found = check.failure_info
-                if (finished.recorder.label, type(found.failure).__name__) != AMBIGUOUS:
-                    yield f"{found.failure.title}\n{found.failure.message}\n{found.code_sample}"
+                info = check.failure_info
+                if (finished.recorder.label, type(info.failure).__name__) != KNOWN_AMBIGUITY:
+                    yield f"{info.failure.title}\n{info.failure.message}\n{info.code_sample}"
 
 
 @pytest.fixture(scope="module")
-def described(running: Running) -> BaseSchema:
+def api_schema(running_api: RunningApi) -> BaseSchema:
     schema = schemathesis.openapi.from_url(
-        f"{running.address}/openapi.json", config=configured(running.address), headers=ALLOWED
+        f"{running_api.address}/openapi.json",
+        config=make_config(running_api.address),
+        headers=AUTH_HEADERS,
     )
 
-    def map_path_parameters(_: schemathesis.HookContext, given: Given) -> Given:
-        """What could be an id is that of a task that there is."""
-        said = given.get("task_id") if given else None
-        if given is None or not isinstance(said, str) or not is_id_or_prefix(said):
-            return given
-        return {**given, "task_id": running.task_ids[int(said[:8], 16) % len(running.task_ids)]}
+    def map_path_parameters(
+        _: schemathesis.HookContext, parameters: PathParameters
+    ) -> PathParameters:
+        """Replace a generated id by that of an existing task."""
+        task_id = parameters.get("task_id") if parameters else None
+        if parameters is None or not isinstance(task_id, str) or not is_id_or_prefix(task_id):
+            return parameters
+        return {
+            **parameters,
+            "task_id": running_api.task_ids[int(task_id[:8], 16) % len(running_api.task_ids)],
+        }
 
     schema.hook(map_path_parameters)
     return schema
 
 
-# What a platform sends is signed, and its shape is the platform's: nobody can make it up.
+# Webhooks of platforms are signed, so their requests cannot be generated.
 @pytest.mark.parametrize("tag", [tag for tag in Tag if tag is not Tag.CHAT])
-def test_whatever_is_asked_is_answered_as_described(described: BaseSchema, tag: Tag) -> None:
-    schema = described.include(tag=str(tag))
+def test_every_response_matches_the_document(api_schema: BaseSchema, tag: Tag) -> None:
+    schema = api_schema.include(tag=str(tag))
     failures: list[Any] = []
     statuses: Counter[int] = Counter()
     for event in engine.from_schema(schema).execute():

@@ -1,4 +1,4 @@
-"""Every repeat kind, carried over two DST changes, a leap day and month ends, in three zones."""
+"""Every kind of repeat across two DST changes, a leap day and month ends, in three zones."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.support.stack_client import running_stack
 
 START = date(2028, 1, 31)
 END = datetime(2028, 11, 6, tzinfo=UTC)
-# Wall times that DST skips or doubles in the zone.
-WALLS = {
+# Local times that DST skips or repeats in the zone.
+WALL_TIMES = {
     "Europe/Berlin": time(2, 30),
     "America/New_York": time(2, 30),
     "Australia/Lord_Howe": time(2, 15),
@@ -23,59 +23,59 @@ WALLS = {
 MINUTE = timedelta(minutes=1)
 
 
-def days() -> Iterator[date]:
+def iterate_days() -> Iterator[date]:
     day = START
     while True:
         yield day
         day += timedelta(days=1)
 
 
-def month_ends() -> Iterator[date]:
-    return (day for day in days() if (day + timedelta(days=1)).day == 1)
+def iterate_month_ends() -> Iterator[date]:
+    return (day for day in iterate_days() if (day + timedelta(days=1)).day == 1)
 
 
 KINDS: dict[str, Callable[[], Iterator[date]]] = {
-    "monthly": month_ends,
-    "weekly": lambda: (day for day in days() if day.weekday() == START.weekday()),
-    "{minute} {hour} * * 0": lambda: (day for day in days() if day.weekday() == 6),
+    "monthly": iterate_month_ends,
+    "weekly": lambda: (day for day in iterate_days() if day.weekday() == START.weekday()),
+    "{minute} {hour} * * 0": lambda: (day for day in iterate_days() if day.weekday() == 6),
     "RRULE:FREQ=MONTHLY;BYDAY=-1SU": lambda: (
-        day for day in days() if day.weekday() == 6 and (day + timedelta(days=7)).day <= 7
+        day for day in iterate_days() if day.weekday() == 6 and (day + timedelta(days=7)).day <= 7
     ),
 }
 DAILY_KINDS: dict[str, Callable[[], Iterator[date]]] = {
-    "daily": days,
-    "weekdays": lambda: (day for day in days() if day.weekday() < 5),
+    "daily": iterate_days,
+    "weekdays": lambda: (day for day in iterate_days() if day.weekday() < 5),
 }
 
 
-def first_passing(day: date, wall: time, zone: ZoneInfo) -> datetime:
-    """The first instant at which the zone's clock shows the wall time or has passed it."""
-    wanted = datetime.combine(day, wall)
-    instant = (wanted - timedelta(hours=15)).replace(tzinfo=UTC)
-    while instant.astimezone(zone).replace(tzinfo=None) < wanted:
+def first_instant_at(day: date, wall: time, zone: ZoneInfo) -> datetime:
+    """Return the first instant at which local time reaches or has passed the wall time."""
+    local_time = datetime.combine(day, wall)
+    instant = (local_time - timedelta(hours=15)).replace(tzinfo=UTC)
+    while instant.astimezone(zone).replace(tzinfo=None) < local_time:
         instant += MINUTE
     return instant
 
 
-def expected(kind: Iterator[date], wall: time, zone: ZoneInfo, end: datetime) -> list[str]:
-    instants = (first_passing(day, wall, zone) for day in kind)
+def expected_times(kind: Iterator[date], wall: time, zone: ZoneInfo, end: datetime) -> list[str]:
+    instants = (first_instant_at(day, wall, zone) for day in kind)
     return [to_text(instant) for instant in takewhile(lambda instant: instant <= end, instants)]
 
 
-@pytest.mark.parametrize("zone", WALLS)
+@pytest.mark.parametrize("zone", WALL_TIMES)
 def test_nominal_times_over_a_year_of_clock_changes(zone: str) -> None:
-    wall = WALLS[zone]
+    wall = WALL_TIMES[zone]
     with running_stack("2028-01-30T00:00:00Z") as client:
-        made = {}
+        task_ids = {}
         for kind in KINDS:
             repeat = kind.format(minute=wall.minute, hour=wall.hour)
             due_at = datetime.combine(START, wall).isoformat()
-            made[kind] = client.create(repeat=repeat, timezone=zone, due_at=due_at)["id"]
+            task_ids[kind] = client.create(repeat=repeat, timezone=zone, due_at=due_at)["id"]
         now = client.advance("281d")
 
-        for kind, task_id in made.items():
-            ran = [run["nominal_at"] for run in client.items(f"/tasks/{task_id}/runs")]
-            assert ran == expected(KINDS[kind](), wall, ZoneInfo(zone), now), kind
+        for kind, task_id in task_ids.items():
+            nominal_times = [run["nominal_at"] for run in client.items(f"/tasks/{task_id}/runs")]
+            assert nominal_times == expected_times(KINDS[kind](), wall, ZoneInfo(zone), now), kind
 
 
 @pytest.mark.parametrize(
@@ -90,23 +90,23 @@ def test_nominal_times_over_a_year_of_clock_changes(zone: str) -> None:
         ("Australia/Lord_Howe", "2028-09-29"),
     ],
 )
-def test_nominal_times_day_by_day_around_a_change(zone: str, first: str) -> None:
-    wall, start = WALLS[zone], date.fromisoformat(first)
+def test_nominal_times_day_by_day_around_a_clock_change(zone: str, first: str) -> None:
+    wall, start = WALL_TIMES[zone], date.fromisoformat(first)
     with running_stack(f"{start - timedelta(days=1)}T00:00:00Z") as client:
         due_at = datetime.combine(start, wall).isoformat()
-        made = {
+        task_ids = {
             kind: client.create(repeat=kind, timezone=zone, due_at=due_at)["id"]
             for kind in DAILY_KINDS
         }
         now = client.advance("9d")
 
-        for kind, task_id in made.items():
-            ran = [run["nominal_at"] for run in client.items(f"/tasks/{task_id}/runs")]
+        for kind, task_id in task_ids.items():
+            nominal_times = [run["nominal_at"] for run in client.items(f"/tasks/{task_id}/runs")]
             days_of_kind = (day for day in DAILY_KINDS[kind]() if day >= start)
-            assert ran == expected(days_of_kind, wall, ZoneInfo(zone), now), kind
+            assert nominal_times == expected_times(days_of_kind, wall, ZoneInfo(zone), now), kind
 
 
-def test_an_outage_of_three_days_gives_one_catch_up_run_and_a_journaled_skip() -> None:
+def test_an_outage_of_three_days_causes_one_catch_up_run_and_a_recorded_skip() -> None:
     with running_stack("2026-02-17T12:00:00Z") as client:
         task = client.create(due_at="2026-02-17T15:00:00Z", repeat="daily")
         for function in ("scanner", "sweeper"):
@@ -134,7 +134,7 @@ def test_a_minutely_series_misses_no_minute() -> None:
         ]
 
 
-def test_retries_move_the_due_time_and_leave_the_series_alone() -> None:
+def test_retries_move_the_due_time_and_not_the_series() -> None:
     with running_stack("2026-02-17T12:00:00Z") as client:
         task = client.create(due_at="2026-02-17T15:00:00Z", repeat="daily")
         client.add_fault(function="worker", call="channel.send", kind="error")
@@ -165,10 +165,12 @@ def test_a_series_is_paused_after_three_failed_occurrences_in_a_row() -> None:
         assert types.count("task:failed") == 3
         assert "task:paused" in types
         texts = [sent["text"] for sent in client.outbox()]
-        assert (texts.count("Reminder: stretch"), len(texts)) == (1, 4), "each lost one was told"
+        assert (texts.count("Reminder: stretch"), len(texts)) == (1, 4), (
+            "each failed occurrence was notified"
+        )
 
 
-def test_a_run_asked_for_now_leaves_the_series_its_occurrence() -> None:
+def test_run_now_keeps_the_next_occurrence() -> None:
     with running_stack("2026-02-17T12:00:00Z") as client:
         task = client.create(due_at="2026-02-17T15:00:00Z", repeat="daily")
         client.call("POST", f"/tasks/{task['id']}/run")

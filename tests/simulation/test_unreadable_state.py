@@ -10,7 +10,7 @@ import pytest
 from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 
-from tests.simulation.test_recovery import stuck
+from tests.simulation.test_recovery import create_waiting_task
 from tests.support.bus_listener import BusListener
 from tests.support.stack_client import StackClient
 
@@ -184,7 +184,7 @@ def test_an_unreadable_task_that_waits_does_not_swallow_the_events_of_its_review
     client: StackClient,
 ) -> None:
     bus = BusListener()
-    task, review = stuck(client)
+    task, review = create_waiting_task(client)
     poison_task(task)
 
     assert client.call("POST", f"/tasks/{review['id']}/cancel").status == 200

@@ -1,4 +1,4 @@
-"""The tests of this folder share a stack per module, and each finds it empty; the clock goes on."""
+"""One stack per module, reset for each test. A reset does not set the clock back."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.support.stack_client import StackClient, running_stack
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[StackClient]:
-    with running_stack() as running:
-        yield running
+    with running_stack() as started:
+        yield started
 
 
 @pytest.fixture

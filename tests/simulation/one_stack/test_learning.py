@@ -1,4 +1,4 @@
-"""What failures teach, end to end: a person's word is remembered, and retries are counted."""
+"""Learning from failures, end to end: corrected classifications, and counted retries."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from duecourse.domain.tasks.run import PreviousFailure
 from tests.simulation.test_failures import (
     SUCCESS,
     TYPE_ERROR,
-    an_action,
-    is_about,
-    the_error_of,
-    wait_of,
+    create_action,
+    is_within_jitter,
+    only_error_of,
+    retry_delay_of,
 )
 from tests.simulation.test_reclassify import reclassify
 from tests.support.stack_client import StackClient
 
-ENOUGH = 20
+MIN_SAMPLES = 20
 
 
-def locked(warehouse: int, batch: int) -> dict[str, Any]:
-    """An error that no rule knows."""
+def locked_error(warehouse: int, batch: int) -> dict[str, Any]:
+    """Return an error that no rule matches."""
     return {"error": {"message": f"warehouse {warehouse} is locked by batch {batch}"}}
 
 
-def after_failing(client: StackClient, *script: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    task = an_action(client, *script, **fields)
+def fail_action(client: StackClient, *script: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    task = create_action(client, *script, **fields)
     client.advance("11s")
     return client.task(task["id"])
 
 
-def patterns(client: StackClient, query: str = "") -> list[dict[str, Any]]:
+def list_patterns(client: StackClient, query: str = "") -> list[dict[str, Any]]:
     return client.items(f"/patterns{query}")
 
 
-def forget(client: StackClient, fingerprint: str) -> Any:
+def forget_pattern(client: StackClient, fingerprint: str) -> Any:
     return client.call("DELETE", f"/patterns/agent/{fingerprint}")
 
 
-# A person's word
+# Corrected classifications
 
 
-def test_what_a_person_said_once_is_used_for_the_same_error_in_another_task(
+def test_a_corrected_category_is_used_for_the_same_error_of_another_task(
     client: StackClient,
 ) -> None:
-    assert reclassify(client, after_failing(client, locked(7, 1)), "transient").status == 200
+    assert reclassify(client, fail_action(client, locked_error(7, 1)), "transient").status == 200
     client.advance("1s")
-    other = after_failing(client, locked(12, 40_123))
-    error = the_error_of(client, other)
+    other = fail_action(client, locked_error(12, 40_123))
+    error = only_error_of(client, other)
 
     assert other["last_error_category"] == "transient"
-    assert is_about(wait_of(other, error["at"]), 30)
+    assert is_within_jitter(retry_delay_of(other, error["at"]), 30)
     assert (error["pattern"], error["confidence"]) == ("learned", 0.95)
     assert (error["learned"], error["read_as"]) == (True, "unknown")
     [scheduled] = [
@@ -64,87 +64,95 @@ def test_what_a_person_said_once_is_used_for_the_same_error_in_another_task(
     assert scheduled["learned"] is True
 
 
-def test_another_error_and_another_policy_are_read_as_before(client: StackClient) -> None:
-    reclassify(client, after_failing(client, locked(7, 1)), "transient")
+def test_a_correction_does_not_apply_to_another_error_or_policy(client: StackClient) -> None:
+    reclassify(client, fail_action(client, locked_error(7, 1)), "transient")
     client.advance("1s")
-    other = after_failing(client, {"error": {"message": "warehouse 7 is flooded"}})
-    elsewhere = after_failing(client, locked(7, 1), policy="enrichment", subject="story-1")
+    other = fail_action(client, {"error": {"message": "warehouse 7 is flooded"}})
+    elsewhere = fail_action(client, locked_error(7, 1), policy="enrichment", subject="story-1")
 
     assert other["last_error_category"] == elsewhere["last_error_category"] == "unknown"
-    assert the_error_of(client, other)["learned"] is None
-    assert the_error_of(client, elsewhere)["learned"] is None
+    assert only_error_of(client, other)["learned"] is None
+    assert only_error_of(client, elsewhere)["learned"] is None
 
 
-def test_what_was_said_is_shown_and_forgotten_when_asked(client: StackClient) -> None:
-    reclassify(client, after_failing(client, locked(7, 1)), "transient")
+def test_a_learned_pattern_is_listed_and_can_be_deleted(client: StackClient) -> None:
+    reclassify(client, fail_action(client, locked_error(7, 1)), "transient")
     client.advance("1s")
-    [shown] = patterns(client)
-    answer = forget(client, shown["fingerprint"])
-    other = after_failing(client, locked(8, 2))
+    [pattern] = list_patterns(client)
+    answer = forget_pattern(client, pattern["fingerprint"])
+    other = fail_action(client, locked_error(8, 2))
 
-    assert (shown["category"], shown["read_as"], shown["count"]) == ("transient", "unknown", 1)
-    assert (shown["said_by_person"], shown["said_by"]) == (True, "local")
-    assert shown["example"] == "warehouse 7 is locked by batch 1"
+    assert (pattern["category"], pattern["read_as"], pattern["count"]) == (
+        "transient",
+        "unknown",
+        1,
+    )
+    assert (pattern["said_by_person"], pattern["said_by"]) == (True, "local")
+    assert pattern["example"] == "warehouse 7 is locked by batch 1"
     assert (answer.status, answer.body["forgotten"]) == (200, True)
     assert other["last_error_category"] == "unknown"
-    [shown] = patterns(client)
-    assert (shown["said_by_person"], shown["category"], shown["count"]) == (False, "unknown", 2)
-    assert forget(client, shown["fingerprint"]).body["forgotten"] is False
+    [pattern] = list_patterns(client)
+    assert (pattern["said_by_person"], pattern["category"], pattern["count"]) == (
+        False,
+        "unknown",
+        2,
+    )
+    assert forget_pattern(client, pattern["fingerprint"]).body["forgotten"] is False
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "read_as"),
+    ("corrected", "other", "read_as"),
     [
         ("RuntimeError('invalid token')", "RuntimeError('disk full')", "resource_exhaustion"),
-        # These two have one fingerprint: what stands between is quoted.
+        # These two have the same fingerprint, because quoted text is masked.
         ("step 'foo bar' went", "step 'no space left on device' went", "resource_exhaustion"),
     ],
 )
-def test_what_was_said_of_an_error_is_not_used_for_one_that_the_rules_read_otherwise(
-    client: StackClient, one: str, other: str, read_as: str
+def test_a_correction_does_not_override_another_rule_match(
+    client: StackClient, corrected: str, other: str, read_as: str
 ) -> None:
-    said = reclassify(client, after_failing(client, {"error": {"message": one}}), "transient")
-    assert said.status == 200
+    answer = reclassify(client, fail_action(client, {"error": {"message": corrected}}), "transient")
+    assert answer.status == 200
     client.advance("1s")
-    found = after_failing(client, {"error": {"message": other}})
+    task = fail_action(client, {"error": {"message": other}})
 
-    assert found["last_error_category"] == read_as
-    assert not the_error_of(client, found)["learned"]
-    [latest] = patterns(client, "?limit=1")
+    assert task["last_error_category"] == read_as
+    assert not only_error_of(client, task)["learned"]
+    [latest] = list_patterns(client, "?limit=1")
     assert (latest["category"], latest["read_as"]) == (read_as, read_as)
-    again = after_failing(client, {"error": {"message": one}})
-    assert the_error_of(client, again)["learned"] is True
+    repeated = fail_action(client, {"error": {"message": corrected}})
+    assert only_error_of(client, repeated)["learned"] is True
 
 
-def test_a_person_may_change_their_mind(client: StackClient) -> None:
+def test_a_later_correction_replaces_the_earlier_one(client: StackClient) -> None:
     for category in ("transient", "timeout"):
-        reclassify(client, after_failing(client, locked(7, 1)), category)
+        reclassify(client, fail_action(client, locked_error(7, 1)), category)
         client.advance("1s")
 
-    assert after_failing(client, locked(8, 2))["last_error_category"] == "timeout"
-    assert [shown["category"] for shown in patterns(client)] == ["timeout"]
+    assert fail_action(client, locked_error(8, 2))["last_error_category"] == "timeout"
+    assert [pattern["category"] for pattern in list_patterns(client)] == ["timeout"]
 
 
-def test_a_memory_that_cannot_be_read_holds_up_nothing(client: StackClient) -> None:
-    reclassify(client, after_failing(client, locked(7, 1)), "transient")
+def test_an_unreadable_pattern_store_does_not_block_retries(client: StackClient) -> None:
+    reclassify(client, fail_action(client, locked_error(7, 1)), "transient")
     client.advance("1s")
     denied = {"code": "AccessDeniedException", "status": 400}
     # The first is that of the task.
     client.add_fault(function="failure", call="dynamodb.GetItem", nth=2, kind="error", error=denied)
-    other = after_failing(client, locked(8, 2))
+    other = fail_action(client, locked_error(8, 2))
 
     assert (other["status"], other["last_error_category"]) == ("pending", "unknown")
 
 
-# What is counted
+# Counters
 
 
-def test_failures_and_what_retries_did_about_them_are_counted(client: StackClient) -> None:
+def test_failures_and_the_outcomes_of_retries_are_counted(client: StackClient) -> None:
     for n in range(3):
-        an_action(client, locked(n, n), SUCCESS)
-    an_action(client, locked(9, 9), TYPE_ERROR, TYPE_ERROR, SUCCESS)
+        create_action(client, locked_error(n, n), SUCCESS)
+    create_action(client, locked_error(9, 9), TYPE_ERROR, TYPE_ERROR, SUCCESS)
     client.advance("1h")
-    by_category = {shown["category"]: shown for shown in patterns(client)}
+    by_category = {pattern["category"]: pattern for pattern in list_patterns(client)}
     delays = client.call("GET", "/delays").body
 
     unknown, code_error = by_category["unknown"], by_category["code_error"]
@@ -152,45 +160,47 @@ def test_failures_and_what_retries_did_about_them_are_counted(client: StackClien
     assert unknown["success_percent"] == 75.0
     assert (code_error["count"], code_error["tried"], code_error["worked"]) == (2, 2, 1)
     assert delays["adapting"] is False
-    told = {
-        (one["category"], one["delay_seconds"]): (one["tried"], one["worked"])
-        for one in delays["items"]
+    outcomes = {
+        (delay["category"], delay["delay_seconds"]): (delay["tried"], delay["worked"])
+        for delay in delays["items"]
     }
-    assert told == {
+    assert outcomes == {
         ("unknown", 120): (4, 3),
         ("code_error", 300): (1, 0),
         ("code_error", 900): (1, 1),
     }
 
 
-def test_a_journal_that_dies_and_comes_again_counts_nothing_twice(client: StackClient) -> None:
+def test_a_repeated_journal_batch_is_counted_once(client: StackClient) -> None:
     client.add_fault(function="journal", call="dynamodb.UpdateItem", when="after", nth=1)
-    after_failing(client, locked(7, 1))
+    fail_action(client, locked_error(7, 1))
     client.advance("1m")
 
-    assert [shown["count"] for shown in patterns(client)] == [1]
+    assert [pattern["count"] for pattern in list_patterns(client)] == [1]
 
 
-def test_a_retry_that_a_person_asked_for_tells_nothing_of_delays(client: StackClient) -> None:
-    task = after_failing(client, locked(7, 1), SUCCESS)
+def test_a_manual_retry_is_not_counted_as_a_delay_sample(client: StackClient) -> None:
+    task = fail_action(client, locked_error(7, 1), SUCCESS)
     assert client.call("POST", f"/tasks/{task['id']}/run").status == 200
     client.advance("1s")
 
     assert client.task(task["id"])["status"] == "completed"
-    assert [shown["worked"] for shown in patterns(client)] == [1]
+    assert [pattern["worked"] for pattern in list_patterns(client)] == [1]
     assert client.items("/delays") == []
 
 
 def test_patterns_are_listed_newest_first_and_by_policy(client: StackClient) -> None:
     for message in ("one is broken", "two is broken"):
-        after_failing(client, {"error": {"message": message}})
-    after_failing(client, locked(1, 1), policy="enrichment", subject="story-1")
+        fail_action(client, {"error": {"message": message}})
+    fail_action(client, locked_error(1, 1), policy="enrichment", subject="story-1")
 
-    assert [shown["example"] for shown in patterns(client, "?limit=2")] == [
+    assert [pattern["example"] for pattern in list_patterns(client, "?limit=2")] == [
         "warehouse 1 is locked by batch 1",
         "two is broken",
     ]
-    assert [shown["policy"] for shown in patterns(client, "?policy=agent")] == ["agent"] * 2
+    assert [pattern["policy"] for pattern in list_patterns(client, "?policy=agent")] == [
+        "agent"
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -204,13 +214,13 @@ def test_patterns_are_listed_newest_first_and_by_policy(client: StackClient) -> 
         ("DELETE", "/patterns/agent/0123456789ABCDEF", 422),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_invalid_requests_are_refused(
     shared: StackClient, method: str, target: str, status: int
 ) -> None:
     assert shared.call(method, target).status == status
 
 
-def test_only_operators_may_forget(shared: StackClient) -> None:
+def test_only_admin_tokens_may_delete_patterns(shared: StackClient) -> None:
     target = "/patterns/agent/0123456789abcdef"
     assert shared.call("DELETE", target, token="local-write").status == 403
     assert shared.call("GET", "/patterns", token="local-read").status == 200
@@ -219,13 +229,13 @@ def test_only_operators_may_forget(shared: StackClient) -> None:
 # Delays
 
 
-def test_unless_it_is_asked_for_delays_stay_as_the_policy_has_them(client: StackClient) -> None:
+def test_delays_follow_the_policy_unless_adapting_is_on(client: StackClient) -> None:
     now = client.stack.clock.now()
-    for waited, worked in [(120, False), (300, True)] * ENOUGH:
-        follows = PreviousFailure(category="code_error", delay_seconds=waited)
-        stores.patterns().record_retry("agent", follows, has_succeeded=worked, at=now)
-    task = after_failing(client, TYPE_ERROR)
+    for delay, has_worked in [(120, False), (300, True)] * MIN_SAMPLES:
+        previous = PreviousFailure(category="code_error", delay_seconds=delay)
+        stores.patterns().record_retry("agent", previous, has_succeeded=has_worked, at=now)
+    task = fail_action(client, TYPE_ERROR)
 
-    error = the_error_of(client, task)
-    assert is_about(wait_of(task, error["at"]), 120)
+    error = only_error_of(client, task)
+    assert is_within_jitter(retry_delay_of(task, error["at"]), 120)
     assert error["adapted"] is None

@@ -1,4 +1,4 @@
-"""The API's description is true: of every route, of what it takes and of what it answers."""
+"""The OpenAPI document matches every route, its requests and its responses."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ import jsonschema_rs
 import pytest
 import schemathesis
 
-from tests.simulation.every_state import MAKERS, in_every_state
+from tests.simulation.tasks_in_every_state import CREATE_BY_STATE, create_in_every_state
 from tests.support.api_response import ApiResponse
 from tests.support.stack_client import StackClient
 
 Document = dict[str, Any]
-ONE = "/tasks/{task_id}"
-WISHES = ("cancel", "pause", "resume", "run", "retry", "unblock", "approve")
+TASK_PATH = "/tasks/{task_id}"
+CHANGES = ("cancel", "pause", "resume", "run", "retry", "unblock", "approve")
 WEBHOOKS = ("POST", "/webhooks/{platform}")
-OPEN = ["/", "/assets/{name}", "/health", "/webhooks/{platform}"]
+PUBLIC_PATHS = ["/", "/assets/{name}", "/health", "/webhooks/{platform}"]
 PAGES = {("GET", "/"), ("GET", "/assets/{name}"), ("GET", "/docs")}
 ROUTES = {
     *(("GET", path) for path in ("/health", "/openapi.json", "/now")),
     *PAGES,
-    *(("GET", "/tasks"), ("POST", "/tasks"), ("GET", ONE), ("PATCH", ONE)),
-    *(("POST", f"{ONE}/{wish}") for wish in (*WISHES, "reject", "reclassify", "resolve")),
-    *(("GET", f"{ONE}/{record}") for record in ("runs", "history", "errors")),
+    *(("GET", "/tasks"), ("POST", "/tasks"), ("GET", TASK_PATH), ("PATCH", TASK_PATH)),
+    *(
+        ("POST", f"{TASK_PATH}/{change}")
+        for change in (*CHANGES, "reject", "reclassify", "resolve")
+    ),
+    *(("GET", f"{TASK_PATH}/{record}") for record in ("runs", "history", "errors")),
     *(("GET", "/retries"), ("GET", "/errors"), ("GET", "/delays"), ("GET", "/patterns")),
     ("DELETE", "/patterns/{policy}/{fingerprint}"),
     *(("GET", "/subjects/{subject}"), ("POST", "/subjects/{subject}/reset")),
@@ -35,15 +38,15 @@ ROUTES = {
     WEBHOOKS,
     *(("GET", "/dead-letters"), ("POST", "/dead-letters/redrive"), ("POST", "/dead-letters/drop")),
 }
-# Which task each wish is for; all others are for one that waits.
-FIT = {
+# The state that each change needs; all others take a pending task.
+STATE_FOR_CHANGE = {
     "/resume": "paused",
     "/retry": "failed",
     "/unblock": "blocked",
     "/approve": "to verify",
     "/reject": "to verify",
     "/reclassify": "retried",
-    "/resolve": "in doubt",
+    "/resolve": "indeterminate",
 }
 
 
@@ -65,24 +68,24 @@ def problems_with(value: Any, schema: Any, document: Document) -> list[str]:
 
 
 def problems_of(answer: ApiResponse, operation: Document, document: Document) -> list[str]:
-    """What the answer has that its description has not."""
-    told = operation["responses"][str(answer.status)]
-    if "$ref" in told:
-        told = document["components"]["responses"][told["$ref"].rpartition("/")[2]]
+    """Return how the response violates its schema."""
+    response = operation["responses"][str(answer.status)]
+    if "$ref" in response:
+        response = document["components"]["responses"][response["$ref"].rpartition("/")[2]]
     content_type = answer.headers["content-type"].partition(";")[0]
-    return problems_with(answer.body, told["content"][content_type]["schema"], document)
+    return problems_with(answer.body, response["content"][content_type]["schema"], document)
 
 
-def test_every_route_is_described_and_none_invented(document: Document) -> None:
+def test_the_document_has_exactly_the_routes_of_the_api(document: Document) -> None:
     assert {(method, path) for method, path, _ in operations(document)} == ROUTES
 
 
-def test_it_is_openapi(document: Document) -> None:
+def test_the_document_is_valid_openapi(document: Document) -> None:
     assert document["openapi"] == "3.1.0"
     schemathesis.openapi.from_dict(document).validate()
 
 
-def test_each_operation_tells_what_it_does(document: Document) -> None:
+def test_each_operation_has_summary_tags_and_unique_id(document: Document) -> None:
     for method, path, operation in operations(document):
         assert operation["summary"], (method, path)
         assert set(operation["tags"]) <= {tag["name"] for tag in document["tags"]}
@@ -91,39 +94,43 @@ def test_each_operation_tells_what_it_does(document: Document) -> None:
 
 
 def test_only_health_chat_and_the_dashboards_files_need_no_token(document: Document) -> None:
-    unguarded = [path for _, path, told in operations(document) if told.get("security") == []]
-    assert unguarded == OPEN
+    public_paths = [
+        path for _, path, operation in operations(document) if operation.get("security") == []
+    ]
+    assert public_paths == PUBLIC_PATHS
     for _, path, operation in operations(document):
-        assert ("403" in operation["responses"]) == (path not in OPEN)
+        assert ("403" in operation["responses"]) == (path not in PUBLIC_PATHS)
 
 
-def test_every_operation_tells_what_may_be_answered_in_its_place(document: Document) -> None:
+def test_every_operation_documents_422_429_and_500(document: Document) -> None:
     for _, path, operation in operations(document):
         assert {"422", "429", "500"} <= set(operation["responses"]), path
 
 
-def test_what_is_not_known_is_not_described_as_welcome(document: Document) -> None:
+def test_request_bodies_allow_no_unknown_fields(document: Document) -> None:
     for _, path, operation in operations(document):
         if "requestBody" in operation and path != WEBHOOKS[1]:
             schema = operation["requestBody"]["content"]["application/json"]["schema"]
             assert schema["additionalProperties"] is False, path
 
 
-def test_the_offer_of_this_deployment_is_told(document: Document) -> None:
+def test_the_document_lists_the_channels_and_types_of_this_deployment(document: Document) -> None:
     body = document["paths"]["/tasks"]["post"]["requestBody"]["content"]["application/json"]
-    told = body["schema"]["properties"]
-    assert "console" in told["channel"]["anyOf"][0]["enum"]
-    assert {"reminder", "action", "webhook"} <= set(told["type"]["anyOf"][0]["enum"])
-    assert told["description"]["maxLength"] == 4_000
+    properties = body["schema"]["properties"]
+    assert "console" in properties["channel"]["anyOf"][0]["enum"]
+    assert {"reminder", "action", "webhook"} <= set(properties["type"]["anyOf"][0]["enum"])
+    assert properties["description"]["maxLength"] == 4_000
 
 
-def test_each_example_of_an_answer_fits_its_shape(document: Document) -> None:
-    shapes = document["components"]["schemas"]
-    shown = {name: shape["examples"] for name, shape in shapes.items() if "examples" in shape}
-    assert len(shown) > 10
-    for name, examples in shown.items():
+def test_each_response_example_matches_its_schema(document: Document) -> None:
+    schemas = document["components"]["schemas"]
+    examples_by_name = {
+        name: schema["examples"] for name, schema in schemas.items() if "examples" in schema
+    }
+    assert len(examples_by_name) > 10
+    for name, examples in examples_by_name.items():
         for example in examples:
-            assert problems_with(example, shapes[name], document) == [], name
+            assert problems_with(example, schemas[name], document) == [], name
 
 
 def examples_of(operation: Document) -> list[Any]:
@@ -132,7 +139,7 @@ def examples_of(operation: Document) -> list[Any]:
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(ROUTES - PAGES))
-def test_each_example_is_answered_as_described(
+def test_each_request_example_gets_the_documented_response(
     client: StackClient, document: Document, method: str, path: str
 ) -> None:
     operation = document["paths"][path][method.lower()]
@@ -146,19 +153,25 @@ def target_of(client: StackClient, operation: Document, path: str) -> str:
     if path == "/errors":
         return "/errors?category=transient"
     if "{task_id}" in path:
-        state = FIT.get(path.removeprefix(ONE), "waiting")
-        return path.format(task_id=MAKERS[state](client))
-    given = {one["name"]: one["schema"] for one in operation.get("parameters", [])}
-    return path.format(**{name: one.get("examples", [""])[0] for name, one in given.items()})
+        state = STATE_FOR_CHANGE.get(path.removeprefix(TASK_PATH), "waiting")
+        return path.format(task_id=CREATE_BY_STATE[state](client))
+    parameters = {
+        parameter["name"]: parameter["schema"] for parameter in operation.get("parameters", [])
+    }
+    return path.format(
+        **{name: parameter.get("examples", [""])[0] for name, parameter in parameters.items()}
+    )
 
 
-READS = sorted(path for method, path in ROUTES - PAGES if method == "GET")
+GET_PATHS = sorted(path for method, path in ROUTES - PAGES if method == "GET")
 
 
-def test_a_full_system_is_answered_as_described(client: StackClient, document: Document) -> None:
-    tasks = in_every_state(client)
+def test_responses_with_tasks_in_every_state_match_the_document(
+    client: StackClient, document: Document
+) -> None:
+    tasks = create_in_every_state(client)
     known = {"subject": "octo/garden", "budget": "default", "policy": "agent"}
-    for path in READS:
+    for path in GET_PATHS:
         query = "?subject=octo/garden" if path == "/errors" else ""
         operation = document["paths"][path]["get"]
         for task_id in tasks.values() if "{task_id}" in path else [""]:
@@ -168,22 +181,22 @@ def test_a_full_system_is_answered_as_described(client: StackClient, document: D
             assert problems_of(answer, operation, document) == [], target
 
 
-def test_each_refusal_of_chat_is_described(shared: StackClient, document: Document) -> None:
+def test_each_webhook_refusal_matches_the_document(shared: StackClient, document: Document) -> None:
     operation = document["paths"][WEBHOOKS[1]]["post"]
-    refused = {
+    requests = {
         401: ("/webhooks/slack", b"{}"),
         404: ("/webhooks/pigeon", b"{}"),
         413: ("/webhooks/console", b"x" * 2_000_000),
         422: ("/webhooks/console", b"{}"),
     }
-    for status, (target, body) in refused.items():
+    for status, (target, body) in requests.items():
         answer = shared.call("POST", target, body, token=None)
         assert answer.status == status, target
         assert problems_of(answer, operation, document) == []
 
 
-def test_each_refusal_is_described(shared: StackClient, document: Document) -> None:
-    get, post = document["paths"][ONE]["get"], document["paths"]["/tasks"]["post"]
+def test_each_refusal_matches_the_document(shared: StackClient, document: Document) -> None:
+    get, post = document["paths"][TASK_PATH]["get"], document["paths"]["/tasks"]["post"]
     unknown = shared.call("GET", "/tasks/00000000")
     stranger = shared.call("GET", "/tasks/00000000", token="wrong")
     bad = shared.call("POST", "/tasks", {"colour": "red"})
@@ -202,7 +215,7 @@ def test_each_refusal_is_described(shared: StackClient, document: Document) -> N
         ("TRACE", "/openapi.json", "GET"),
     ],
 )
-def test_a_method_that_a_path_does_not_have_is_told_from_one_that_nobody_has(
+def test_a_wrong_method_is_a_405_and_an_unknown_path_a_404(
     shared: StackClient, method: str, target: str, allowed: str
 ) -> None:
     answer = shared.call(method, target)

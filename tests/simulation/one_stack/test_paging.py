@@ -1,4 +1,4 @@
-"""Whoever walks a listing page by page meets everything once, whatever happens meanwhile."""
+"""Reading a listing page by page returns everything once, whatever changes meanwhile."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NOON = from_text("2026-02-17T12:00:00Z")
 SEEDS = range(3)
 
 
-def walked(
-    client: StackClient, target: str, limits: Iterator[int], between: Callable[[], Any]
+def read_pages(
+    client: StackClient, target: str, limits: Iterator[int], after_page: Callable[[], Any]
 ) -> Iterator[dict[str, Any]]:
     cursor = ""
     while cursor is not None:
@@ -27,7 +27,7 @@ def walked(
         assert page.status == 200, page.body
         yield from page.body["items"]
         cursor = page.body["next_cursor"]
-        between()
+        after_page()
 
 
 def random_limits(random: Random) -> Iterator[int]:
@@ -36,35 +36,43 @@ def random_limits(random: Random) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_each_task_that_was_there_throughout_is_met_once(client: StackClient, seed: int) -> None:
-    random = Random(seed)  # noqa: S311 - chance that can be repeated
-    there = [client.create(**{"in": "5h"})["id"] for _ in range(30)]  # many in one millisecond
+def test_each_existing_task_is_listed_once(client: StackClient, seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - repeatable randomness
+    existing = [client.create(**{"in": "5h"})["id"] for _ in range(30)]  # several per millisecond
 
-    def meddle() -> None:
+    def change_tasks() -> None:
         client.create(**{"in": random.choice(["1s", "5h"])})
-        client.call("POST", f"/tasks/{random.choice(there)}/{random.choice(['cancel', 'pause'])}")
+        client.call(
+            "POST", f"/tasks/{random.choice(existing)}/{random.choice(['cancel', 'pause'])}"
+        )
         client.advance(random.choice(["0s", "0.001s", "2s"]))
 
-    met = [task["id"] for task in walked(client, "/tasks?", random_limits(random), meddle)]
-    assert sorted(one for one in met if one in there) == sorted(there)
-    assert len(set(met)) == len(met)
+    listed = [
+        task["id"] for task in read_pages(client, "/tasks?", random_limits(random), change_tasks)
+    ]
+    assert sorted(task_id for task_id in listed if task_id in existing) == sorted(existing)
+    assert len(set(listed)) == len(listed)
 
 
 @pytest.mark.parametrize("seed", SEEDS[:2])
-def test_a_filter_hides_and_repeats_nothing(client: StackClient, seed: int) -> None:
-    random = Random(seed)  # noqa: S311 - chance that can be repeated
+def test_a_filtered_listing_is_complete_without_repeats(client: StackClient, seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - repeatable randomness
     senders = [random.choice(["ada", "bob"]) for _ in range(30)]
-    made = [(client.create(sender_id=one, **{"in": "5h"})["id"], one) for one in senders]
-    found = walked(client, "/tasks?sender_id=bob&", random_limits(random), lambda: None)
-    assert sorted(task["id"] for task in found) == sorted(one for one, by in made if by == "bob")
+    created = [
+        (client.create(sender_id=sender, **{"in": "5h"})["id"], sender) for sender in senders
+    ]
+    listed = read_pages(client, "/tasks?sender_id=bob&", random_limits(random), lambda: None)
+    assert sorted(task["id"] for task in listed) == sorted(
+        task_id for task_id, sender in created if sender == "bob"
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_each_entry_of_the_audit_log_is_met_once(client: StackClient, seed: int) -> None:
-    random = Random(seed)  # noqa: S311 - chance that can be repeated
-    there = [f"run-{n:02}" for n in range(40)]
+def test_each_audit_entry_is_listed_once(client: StackClient, seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - repeatable randomness
+    existing = [f"run-{n:02}" for n in range(40)]
 
-    def note(entry_id: str) -> None:
+    def record_entry(entry_id: str) -> None:
         change = ApiChange(
             id=entry_id,
             at=NOON,
@@ -75,41 +83,39 @@ def test_each_entry_of_the_audit_log_is_met_once(client: StackClient, seed: int)
         )
         client.stack.scheduler.call(lambda: stores.journal().record_change(change))
 
-    for entry_id in random.sample(there, len(there)):
-        note(entry_id)
+    for entry_id in random.sample(existing, len(existing)):
+        record_entry(entry_id)
     day = date(2026, 2, 17).isoformat()
-    met = walked(
+    listed = read_pages(
         client,
         f"/audit?day={day}&",
         random_limits(random),
-        lambda: note(f"later-{random.random()}"),
+        lambda: record_entry(f"later-{random.random()}"),
     )
-    assert sorted(one["token"] for one in met if one["token"] in there) == there
+    assert sorted(entry["token"] for entry in listed if entry["token"] in existing) == existing
 
 
 @pytest.mark.parametrize("listing", ["/tasks?", "/audit?", "/dead-letters?", "/errors?subject=x&"])
 @pytest.mark.parametrize("cursor", ["x", "%00", "W10=", "eyJhIjoxfQ==", "x" * 1001, "%F0%9F%92%A9"])
-def test_a_cursor_that_was_not_given_is_refused(
-    shared: StackClient, listing: str, cursor: str
-) -> None:
+def test_an_invalid_cursor_is_refused(shared: StackClient, listing: str, cursor: str) -> None:
     answer = shared.call("GET", f"{listing}cursor={cursor}")
     assert (answer.status, answer.body["errors"][0]["field"]) == (422, "cursor")
 
 
-def test_a_cursor_of_one_listing_leads_nowhere_in_another(client: StackClient) -> None:
+def test_a_cursor_of_another_listing_is_refused(client: StackClient) -> None:
     for _ in range(2):
         client.create(sender_id="bob", **{"in": "5h"})
     cursor = client.call("GET", "/tasks?sender_id=bob&limit=1").body["next_cursor"]
-    for other in ("/errors?subject=x", "/tasks?sender_id=ada", "/tasks?", "/audit?"):
-        answer = client.call("GET", f"{other}&cursor={cursor}")
-        assert answer.status == 422, other
+    for listing in ("/errors?subject=x", "/tasks?sender_id=ada", "/tasks?", "/audit?"):
+        answer = client.call("GET", f"{listing}&cursor={cursor}")
+        assert answer.status == 422, listing
         [error] = answer.body["errors"]
         assert error["field"] == "cursor"
         assert error["message"].startswith("is not a cursor of this listing and these filters")
     assert client.call("GET", f"/tasks?sender_id=bob&limit=9&cursor={cursor}").status == 200
 
 
-def test_a_walk_of_today_ends_with_the_day_it_began_on(client: StackClient) -> None:
+def test_a_cursor_of_todays_audit_log_stays_on_that_day(client: StackClient) -> None:
     for name in ("a", "b"):
         assert client.call("POST", f"/subjects/{name}/reset").status == 200
     cursor = client.call("GET", "/audit?limit=1").body["next_cursor"]

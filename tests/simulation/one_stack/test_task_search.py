@@ -1,28 +1,30 @@
-"""Finding tasks by what they say and by how they failed, over HTTP."""
+"""Searching tasks by text and by error category, over HTTP."""
 
 from __future__ import annotations
 
 import pytest
 from duecourse.adapters.aws.dynamodb import task_store
 
-from tests.simulation.every_state import DOWN
+from tests.simulation.tasks_in_every_state import DOWN
 from tests.support.stack_client import StackClient
 
 
-def found(client: StackClient, query: str) -> list[str]:
+def search_descriptions(client: StackClient, query: str) -> list[str]:
     return [task["description"] for task in client.items(f"/tasks?{query}")]
 
 
-def test_a_task_is_found_by_its_words_its_id_and_its_subject(client: StackClient) -> None:
+def test_a_task_is_found_by_description_id_and_subject(client: StackClient) -> None:
     tea = client.create(description="Make the tea", **{"in": "1h"})
     client.create(description="water the plants", subject="octo/garden", **{"in": "1h"})
 
-    assert found(client, "search=TEA") == ["Make the tea"]
-    assert found(client, f"search={tea['id'][:4].upper()}")[-1] == "Make the tea"
-    assert found(client, "search=octo%2Fgar") == ["water the plants"]
-    assert found(client, "search=the&status=pending") == found(client, "")
-    assert found(client, "search=coffee") == []
-    assert found(client, "search=") == found(client, "")
+    assert search_descriptions(client, "search=TEA") == ["Make the tea"]
+    assert search_descriptions(client, f"search={tea['id'][:4].upper()}")[-1] == "Make the tea"
+    assert search_descriptions(client, "search=octo%2Fgar") == ["water the plants"]
+    assert search_descriptions(client, "search=the&status=pending") == search_descriptions(
+        client, ""
+    )
+    assert search_descriptions(client, "search=coffee") == []
+    assert search_descriptions(client, "search=") == search_descriptions(client, "")
 
 
 def test_tasks_are_found_by_the_category_of_their_last_error(client: StackClient) -> None:
@@ -31,22 +33,22 @@ def test_tasks_are_found_by_the_category_of_their_last_error(client: StackClient
     client.create(**{"in": "5h"})
     client.advance("5s")
 
-    assert found(client, "category=transient") == ["flaky"]
-    assert found(client, "category=transient&status=delivered") == []
-    assert found(client, "category=unheard-of") == []
+    assert search_descriptions(client, "category=transient") == ["flaky"]
+    assert search_descriptions(client, "category=transient&status=delivered") == []
+    assert search_descriptions(client, "category=unheard-of") == []
 
 
 @pytest.mark.parametrize(
     "query", ["search=%20", f"search={'x' * 201}", f"category={'x' * 300}", "search=a&search2=b"]
 )
-def test_nonsense_is_refused_by_name(shared: StackClient, query: str) -> None:
+def test_an_invalid_filter_is_refused_by_name(shared: StackClient, query: str) -> None:
     answer = shared.call("GET", f"/tasks?{query}")
-    named = "search2" if "search2" in query else query.partition("=")[0]
-    assert (answer.status, answer.body["errors"][0]["field"]) == (422, named)
+    field = "search2" if "search2" in query else query.partition("=")[0]
+    assert (answer.status, answer.body["errors"][0]["field"]) == (422, field)
 
 
 @pytest.mark.parametrize("other", ["search=walk", "", "search=tea&category=transient"])
-def test_a_cursor_is_bound_to_what_was_searched_for(client: StackClient, other: str) -> None:
+def test_a_cursor_is_bound_to_its_search(client: StackClient, other: str) -> None:
     for _ in range(2):
         client.create(description="tea", **{"in": "5h"})
     cursor = client.call("GET", "/tasks?search=tea&limit=1").body["next_cursor"]
@@ -55,7 +57,7 @@ def test_a_cursor_is_bound_to_what_was_searched_for(client: StackClient, other: 
     assert len(client.items(f"/tasks?search=tea&cursor={cursor}")) == 1
 
 
-def test_a_search_that_finds_hardly_anything_answers_soon_and_goes_on(
+def test_a_search_with_few_matches_returns_short_pages_with_a_cursor(
     client: StackClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(task_store, "MAX_READ_ROUNDS", 2)

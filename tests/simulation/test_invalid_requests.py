@@ -1,4 +1,4 @@
-"""Requests that nobody means: each is refused by its name, and none is an error of ours."""
+"""Malformed requests: each is refused with the name of its part, none is a server error."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.stack_client import StackClient, running_stack
 
-GOOD = {"in": "1h", "description": "stretch"}
-PARTS = [
+VALID_BODY = {"in": "1h", "description": "stretch"}
+ODD_PARTS = [
     "%00",
     "%0A",
     "..%2F..",
@@ -22,13 +22,13 @@ PARTS = [
     "a%00b",
     "'\"",
 ]
-EXPECTED = {200, 404, 422}
+EXPECTED_STATUSES = {200, 404, 422}
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[StackClient]:
-    with running_stack() as running:
-        yield running
+    with running_stack() as started:
+        yield started
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,15 @@ def shared() -> Iterator[StackClient]:
         *("/errors?subject={}", "/audit?day={}", "/tasks?{}=1"),
     ],
 )
-def test_an_odd_part_of_an_address_is_no_error_of_ours(shared: StackClient, path: str) -> None:
-    answered = {part: shared.call("GET", path.format(part)).status for part in PARTS}
-    assert {part: status for part, status in answered.items() if status not in EXPECTED} == {}
+def test_an_odd_part_of_a_url_is_not_a_server_error(shared: StackClient, path: str) -> None:
+    statuses = {part: shared.call("GET", path.format(part)).status for part in ODD_PARTS}
+    assert {
+        part: status for part, status in statuses.items() if status not in EXPECTED_STATUSES
+    } == {}
 
 
 @pytest.mark.parametrize("query", ["limit=1&limit=2", "status=pending&status=failed"])
-def test_a_parameter_given_twice_is_refused(shared: StackClient, query: str) -> None:
+def test_a_repeated_parameter_is_refused(shared: StackClient, query: str) -> None:
     answer = shared.call("GET", f"/tasks?{query}")
     assert (answer.status, answer.body["errors"][0]["field"]) == (422, query.partition("=")[0])
 
@@ -56,12 +58,12 @@ def test_a_parameter_given_twice_is_refused(shared: StackClient, query: str) -> 
         ("GET", "/tasks/{}/runs?limit=1", None),
         ("GET", "/tasks/{}?colour=1", None),
         ("GET", "/policies?colour=1", None),
-        ("POST", "/tasks?colour=1", GOOD),
+        ("POST", "/tasks?colour=1", VALID_BODY),
         ("POST", "/tasks/{}/cancel?colour=1", None),
         ("PUT", "/budgets/llm?colour=1", {"limit": 1}),
     ],
 )
-def test_a_parameter_that_a_route_does_not_know_is_refused(
+def test_an_unknown_parameter_is_refused_and_changes_nothing(
     shared: StackClient, method: str, target: str, body: Any
 ) -> None:
     task = shared.create(**{"in": "1h"})
@@ -71,34 +73,34 @@ def test_a_parameter_that_a_route_does_not_know_is_refused(
     assert shared.items("/tasks?limit=200") == before
 
 
-def test_whoever_watches_our_health_may_add_what_they_like(shared: StackClient) -> None:
+def test_health_accepts_any_parameter(shared: StackClient) -> None:
     assert shared.call("GET", "/health?cache-buster=1", token=None).status == 200
 
 
-def test_without_a_token_nothing_is_told_of_parameters(shared: StackClient) -> None:
+def test_the_token_is_checked_before_the_parameters(shared: StackClient) -> None:
     assert shared.call("GET", "/policies?colour=1", token=None).status == 401
 
 
-def test_a_subject_that_no_task_can_have_is_refused(shared: StackClient) -> None:
+def test_a_too_long_subject_is_refused(shared: StackClient) -> None:
     for method, rest in (("GET", ""), ("POST", "/reset")):
         answer = shared.call(method, f"/subjects/{'x' * 257}{rest}")
         assert (answer.status, answer.body["errors"][0]["field"]) == (422, "subject")
 
 
-def test_a_reset_takes_no_fields(shared: StackClient) -> None:
+def test_a_subject_reset_accepts_no_fields(shared: StackClient) -> None:
     answer = shared.call("POST", "/subjects/octo/garden/reset", {"colour": "red"})
     assert (answer.status, answer.body["errors"][0]["field"]) == (422, "colour")
 
 
 @pytest.mark.parametrize("key", ["", " ", "x" * 256])
-def test_a_key_that_is_none_is_refused(shared: StackClient, key: str) -> None:
-    answer = shared.call("POST", "/tasks", GOOD, headers={"idempotency-key": key})
+def test_an_invalid_idempotency_key_is_refused(shared: StackClient, key: str) -> None:
+    answer = shared.call("POST", "/tasks", VALID_BODY, headers={"idempotency-key": key})
     assert (answer.status, answer.body["errors"][0]["field"]) == (422, "Idempotency-Key")
 
 
-def test_a_key_may_be_in_any_script(shared: StackClient) -> None:
+def test_an_idempotency_key_may_have_non_ascii_characters(shared: StackClient) -> None:
     answers = [
-        shared.call("POST", "/tasks", GOOD, headers={"idempotency-key": "schlüssel-鍵"})
+        shared.call("POST", "/tasks", VALID_BODY, headers={"idempotency-key": "schlüssel-鍵"})
         for _ in range(2)
     ]
     assert [answer.status for answer in answers] == [201, 200]

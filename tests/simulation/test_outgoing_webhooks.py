@@ -1,4 +1,4 @@
-"""Webhooks that go out of the running stack: signed, told once, and led to no place of ours."""
+"""Outgoing webhooks: signatures, retries, and refused destinations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.api_response import ApiResponse
 from tests.support.receiver import ReceivedRequest, Receiver
 from tests.support.stack_client import StackClient
 
-DUE = "2026-02-17T12:00:10.000Z"
+DUE_AT = "2026-02-17T12:00:10.000Z"
 
 
 @pytest.fixture
@@ -27,15 +27,15 @@ def receiver() -> Iterator[Receiver]:
         yield receiver
 
 
-def a_webhook(client: StackClient, url: str, **more: Any) -> str:
+def create_webhook(client: StackClient, url: str, **more: Any) -> str:
     fields = {name: more.pop(name) for name in ("repeat", "policy", "verify") if name in more}
     payload = {"url": url, **more}
     return str(client.create(type="webhook", payload=payload, **{"in": "10s"}, **fields)["id"])
 
 
-def ran(client: StackClient, url: str, **more: Any) -> dict[str, Any]:
-    """The task, just after its first run."""
-    task_id = a_webhook(client, url, **more)
+def run_webhook(client: StackClient, url: str, **more: Any) -> dict[str, Any]:
+    """Create the webhook and return it just after its first run."""
+    task_id = create_webhook(client, url, **more)
     client.advance("15s")
     return client.task(task_id)
 
@@ -45,19 +45,19 @@ def runs_of(client: StackClient, task: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def signature_of(sent: ReceivedRequest) -> str:
-    """Reckoned after the standard, by nothing of ours."""
+    """Compute the signature by the Standard Webhooks specification, without the product's code."""
     signed = f"{sent.headers['webhook-id']}.{sent.headers['webhook-timestamp']}."
     key = base64.b64decode(SIGNING_KEY)
     digest = hmac.new(key, signed.encode() + sent.body, hashlib.sha256).digest()
     return "v1," + base64.b64encode(digest).decode()
 
 
-# What goes out
+# The request
 
 
 def test_a_webhook_is_one_signed_post(client: StackClient, receiver: Receiver) -> None:
     body = {"text": "Grüße", "n": [1, None]}
-    task = ran(client, receiver.url("/hook?a=1"), body=body, headers={"X-Team": "tides"})
+    task = run_webhook(client, receiver.url("/hook?a=1"), body=body, headers={"X-Team": "tides"})
     [sent] = receiver.requests
     assert (sent.method, sent.path, sent.json) == ("POST", "/hook?a=1", body)
     assert (sent.headers["content-type"], sent.headers["x-team"]) == ("application/json", "tides")
@@ -66,8 +66,9 @@ def test_a_webhook_is_one_signed_post(client: StackClient, receiver: Receiver) -
 
 
 def test_a_signature_covers_body_time_and_id(client: StackClient, receiver: Receiver) -> None:
-    ran(client, receiver.url("/hook"))
+    run_webhook(client, receiver.url("/hook"))
     [sent] = receiver.requests
+    assert signature_of(sent) == sent.headers["webhook-signature"]
     for name in ("webhook-id", "webhook-timestamp"):
         changed = ReceivedRequest(
             sent.method, sent.path, {**sent.headers, name: sent.headers[name] + "0"}, sent.body
@@ -77,50 +78,50 @@ def test_a_signature_covers_body_time_and_id(client: StackClient, receiver: Rece
     assert signature_of(other) != sent.headers["webhook-signature"]
 
 
-def test_its_time_is_that_of_the_clock(client: StackClient, receiver: Receiver) -> None:
-    ran(client, receiver.url("/hook"))
+def test_the_timestamp_is_the_time_of_the_clock(client: StackClient, receiver: Receiver) -> None:
+    run_webhook(client, receiver.url("/hook"))
     timestamp = int(receiver.requests[0].headers["webhook-timestamp"])
-    assert timestamp == int(from_text(DUE).timestamp())
+    assert timestamp == int(from_text(DUE_AT).timestamp())
 
 
-def test_what_is_sent_where_the_task_does_not_say(client: StackClient, receiver: Receiver) -> None:
-    task = ran(client, receiver.url("/hook"))
+def test_the_default_body_describes_the_task(client: StackClient, receiver: Receiver) -> None:
+    task = run_webhook(client, receiver.url("/hook"))
     assert receiver.requests[0].json == {
         "task_id": task["id"],
         "description": "stretch",
-        "nominal_at": DUE,
+        "nominal_at": DUE_AT,
     }
 
 
-def test_what_the_receiver_said_is_kept(client: StackClient, receiver: Receiver) -> None:
+def test_the_response_is_stored(client: StackClient, receiver: Receiver) -> None:
     receiver.answer(202, b'{"queued": true}')
-    [run] = runs_of(client, ran(client, receiver.url("/hook")))
+    [run] = runs_of(client, run_webhook(client, receiver.url("/hook")))
     assert run["mutation"]["result"] == {"status": 202, "body": '{"queued": true}'}
 
 
-def test_the_key_is_that_of_the_run(client: StackClient, receiver: Receiver) -> None:
-    [run] = runs_of(client, ran(client, receiver.url("/hook")))
+def test_the_idempotency_key_is_that_of_the_run(client: StackClient, receiver: Receiver) -> None:
+    [run] = runs_of(client, run_webhook(client, receiver.url("/hook")))
     headers = receiver.requests[0].headers
     assert headers["idempotency-key"] == headers["webhook-id"] == run["mutation"]["key"]
 
 
-def test_the_signing_key_is_told_nowhere(client: StackClient, receiver: Receiver) -> None:
+def test_the_signing_key_is_not_exposed(client: StackClient, receiver: Receiver) -> None:
     receiver.answer(500, b"no")
-    task = ran(client, receiver.url("/hook"))
-    told = [task, *runs_of(client, task), *client.items(f"/tasks/{task['id']}/history")]
-    assert SIGNING_KEY not in str(told) + str(receiver.requests)
+    task = run_webhook(client, receiver.url("/hook"))
+    visible = [task, *runs_of(client, task), *client.items(f"/tasks/{task['id']}/history")]
+    assert SIGNING_KEY not in str(visible) + str(receiver.requests)
 
 
-# What comes back
+# The response
 
 
-def test_a_server_error_is_tried_again_with_the_same_key(
+def test_a_server_error_is_retried_with_the_same_key(
     client: StackClient, receiver: Receiver
 ) -> None:
     receiver.answer(500, b"out of order")
     receiver.answer(503, b"still")
     receiver.answer(200)
-    task = ran(client, receiver.url("/hook"))
+    task = run_webhook(client, receiver.url("/hook"))
     assert (task["status"], task["retry_count"]) == ("pending", 1)
     assert task["last_error"] == "127.0.0.1 answered 500: out of order"
     client.advance("1h")
@@ -137,44 +138,42 @@ def test_a_server_error_is_tried_again_with_the_same_key(
 
 
 def test_the_next_occurrence_has_another_key(client: StackClient, receiver: Receiver) -> None:
-    ran(client, receiver.url("/hook"), repeat="daily")
+    run_webhook(client, receiver.url("/hook"), repeat="daily")
     client.advance("1d")
     first, second = [sent.headers["idempotency-key"] for sent in receiver.requests]
     assert first != second
 
 
 @pytest.mark.parametrize(
-    ("asked", "least"), [("600", 600), ("Tue, 17 Feb 2026 12:20:10 GMT", 1200)]
+    ("retry_after", "seconds"), [("600", 600), ("Tue, 17 Feb 2026 12:20:10 GMT", 1200)]
 )
-def test_a_receiver_that_asks_for_time_gets_it(
-    client: StackClient, receiver: Receiver, asked: str, least: int
+def test_retry_after_of_the_receiver_is_honoured(
+    client: StackClient, receiver: Receiver, retry_after: str, seconds: int
 ) -> None:
-    receiver.answer(429, b"slow down", headers={"Retry-After": asked})
+    receiver.answer(429, b"slow down", headers={"Retry-After": retry_after})
     receiver.answer(200)
-    task = ran(client, receiver.url("/hook"))
-    wait = from_text(task["next_retry_at"]) - from_text(DUE)
-    assert timedelta(seconds=least) <= wait <= 1.1 * timedelta(seconds=least)
+    task = run_webhook(client, receiver.url("/hook"))
+    wait = from_text(task["next_retry_at"]) - from_text(DUE_AT)
+    assert timedelta(seconds=seconds) <= wait <= 1.1 * timedelta(seconds=seconds)
     client.advance("30m")
     assert client.task(task["id"])["status"] == "completed"
     assert len(receiver.requests) == 2
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 410, 422])
-def test_a_refusal_is_a_failure_with_its_status(
+def test_a_client_error_is_a_failure_with_its_status(
     client: StackClient, receiver: Receiver, status: int
 ) -> None:
     receiver.answer(status, b"no")
-    task = ran(client, receiver.url("/hook"))
+    task = run_webhook(client, receiver.url("/hook"))
     [error] = client.items(f"/tasks/{task['id']}/errors")
     assert (error["status"], error["message"]) == (status, f"127.0.0.1 answered {status}: no")
     assert runs_of(client, task)[0]["mutation"]["status"] == "failed"
 
 
-def test_a_receiver_that_hangs_up_leaves_it_in_doubt(
-    client: StackClient, receiver: Receiver
-) -> None:
+def test_a_dropped_connection_is_indeterminate(client: StackClient, receiver: Receiver) -> None:
     receiver.drop_connection()
-    task = ran(client, receiver.url("/hook"))
+    task = run_webhook(client, receiver.url("/hook"))
     client.advance("3d")
     after = client.task(task["id"])
     assert (after["status"], after["recovery_action"]) == ("blocked", "ask_person")
@@ -185,52 +184,48 @@ def test_a_receiver_that_hangs_up_leaves_it_in_doubt(
     assert text.startswith("It may or may not have happened: stretch.")
 
 
-def test_a_receiver_that_hangs_up_after_its_yes_has_taken_it(
+def test_a_truncated_success_response_counts_as_applied(
     client: StackClient, receiver: Receiver
 ) -> None:
     receiver.truncate_body()
-    task = ran(client, receiver.url("/hook"))
+    task = run_webhook(client, receiver.url("/hook"))
     [run] = runs_of(client, task)
     assert (task["status"], run["mutation"]["result"]) == (
         *("completed", {"status": 200, "body": None}),
     )
 
 
-def test_every_attempt_says_the_same_under_the_same_key(
-    client: StackClient, receiver: Receiver
-) -> None:
+def test_every_attempt_has_the_same_body_and_key(client: StackClient, receiver: Receiver) -> None:
     receiver.answer(503)
     receiver.answer(200)
-    ran(client, receiver.url("/hook"))
+    run_webhook(client, receiver.url("/hook"))
     client.advance("10m")
     first, second = receiver.requests
     assert first.body == second.body
     assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
 
 
-def test_a_receiver_that_is_told_twice_without_harm_is_told_again(
+def test_an_idempotent_webhook_is_retried_after_a_dropped_connection(
     client: StackClient, receiver: Receiver
 ) -> None:
     receiver.drop_connection()
     receiver.answer(200)
-    task = ran(client, receiver.url("/hook"), idempotent=True)
+    task = run_webhook(client, receiver.url("/hook"), idempotent=True)
     client.advance("1h")
     assert client.task(task["id"])["status"] == "completed"
     first, second = receiver.requests
     assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
 
 
-def test_a_gateway_that_knows_nothing_leaves_it_in_doubt(
-    client: StackClient, receiver: Receiver
-) -> None:
+def test_a_gateway_timeout_is_indeterminate(client: StackClient, receiver: Receiver) -> None:
     receiver.answer(504)
-    assert ran(client, receiver.url("/hook"))["recovery_action"] == "ask_person"
+    assert run_webhook(client, receiver.url("/hook"))["recovery_action"] == "ask_person"
 
 
-def test_where_nobody_listens_nothing_is_in_doubt(client: StackClient) -> None:
-    with Receiver() as gone:
-        url = gone.url("/hook")
-    task = ran(client, url)
+def test_a_refused_connection_is_a_plain_failure(client: StackClient) -> None:
+    with Receiver() as stopped_server:
+        url = stopped_server.url("/hook")
+    task = run_webhook(client, url)
     assert (task["status"], task["last_error"]) == (
         *("pending", "no connection to 127.0.0.1: ECONNREFUSED"),
     )
@@ -241,24 +236,24 @@ def test_where_nobody_listens_nothing_is_in_doubt(client: StackClient) -> None:
 def test_a_redirect_is_not_followed(client: StackClient, receiver: Receiver, status: int) -> None:
     with Receiver() as other:
         receiver.redirect(other.url("/elsewhere"), status)
-        task = ran(client, receiver.url("/hook"))
+        task = run_webhook(client, receiver.url("/hook"))
         assert other.connections == 0
     assert f"answered {status} (redirects are not followed)" in task["last_error"]
 
 
 def test_a_webhook_can_be_verified(client: StackClient, receiver: Receiver) -> None:
-    task = ran(client, receiver.url("/hook"), verify=True)
+    task = run_webhook(client, receiver.url("/hook"), verify=True)
     assert task["status"] == "pending_verification"
     assert client.call("POST", f"/tasks/{task['id']}/approve").body["status"] == "completed"
     assert len(receiver.requests) == 1
 
 
-# Where it must not lead
+# Refused destinations
 
 REFUSED_HOSTS = [
     "169.254.169.254",
     "169.254.170.2",
-    "0.0.0.0",  # noqa: S104 - this is asked for, not listened on
+    "0.0.0.0",  # noqa: S104 - a destination, not a bind address
     "10.0.0.1",
     "10.255.255.255",
     "100.64.0.1",
@@ -269,13 +264,13 @@ REFUSED_HOSTS = [
     "198.18.0.1",
     "224.0.0.1",
     "255.255.255.255",
-    "2130706433",  # 127.0.0.1 in other words, all of these
+    "2130706433",  # other spellings of 127.0.0.1
     "0x7f000001",
     "0x7f.0.0.1",
     "0177.0.0.1",
     "127.1",
     "127.0.1",
-    "2852039166",  # and of the metadata service
+    "2852039166",  # other spellings of the metadata service
     "0xa9fea9fe",
     "0251.0376.0251.0376",
     "169.254.43518",
@@ -318,19 +313,19 @@ REFUSED_URLS = [
 
 
 @pytest.fixture(scope="module")
-def listening() -> Iterator[Receiver]:
+def local_server() -> Iterator[Receiver]:
     with Receiver() as receiver:
         yield receiver
 
 
-def asked_for(client: StackClient, url: Any, **more: Any) -> ApiResponse:
+def post_webhook(client: StackClient, url: Any, **more: Any) -> ApiResponse:
     body = {"type": "webhook", "description": "x", "in": "10s", "payload": {"url": url, **more}}
     return client.call("POST", "/tasks", body)
 
 
-def refusals(client: StackClient, urls: list[str]) -> dict[str, Any]:
-    """Those that were not refused as they should be."""
-    answers = {url: asked_for(client, url) for url in urls}
+def unexpected_responses(client: StackClient, urls: list[str]) -> dict[str, Any]:
+    """Return the responses to the URLs that were not refused as they should be."""
+    answers = {url: post_webhook(client, url) for url in urls}
     return {
         url: answer.body
         for url, answer in answers.items()
@@ -339,26 +334,26 @@ def refusals(client: StackClient, urls: list[str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_no_address_of_ours_is_accepted(
-    client: StackClient, listening: Receiver, scheme: str
+def test_private_addresses_are_refused(
+    client: StackClient, local_server: Receiver, scheme: str
 ) -> None:
-    urls = [f"{scheme}://{host}:{listening.port}/hook" for host in REFUSED_HOSTS]
-    assert refusals(client, urls) == {}
+    urls = [f"{scheme}://{host}:{local_server.port}/hook" for host in REFUSED_HOSTS]
+    assert unexpected_responses(client, urls) == {}
     client.advance("1h")
-    assert (listening.connections, client.items("/tasks")) == (0, [])
+    assert (local_server.connections, client.items("/tasks")) == (0, [])
 
 
-def test_no_url_that_may_be_read_in_two_ways_is_accepted(client: StackClient) -> None:
-    assert refusals(client, REFUSED_URLS) == {}
+def test_ambiguous_urls_are_refused(client: StackClient) -> None:
+    assert unexpected_responses(client, REFUSED_URLS) == {}
 
 
 @pytest.mark.parametrize("url", [None, 7, ["https://example.com"], {"url": "https://example.com"}])
-def test_what_is_no_text_is_no_url(client: StackClient, url: Any) -> None:
-    assert asked_for(client, url).status == 422
+def test_a_url_must_be_text(client: StackClient, url: Any) -> None:
+    assert post_webhook(client, url).status == 422
 
 
-def test_an_edit_leads_nowhere_else_either(client: StackClient, receiver: Receiver) -> None:
-    task_id = a_webhook(client, receiver.url("/hook"))
+def test_an_edit_cannot_set_a_private_address(client: StackClient, receiver: Receiver) -> None:
+    task_id = create_webhook(client, receiver.url("/hook"))
     for host in ("169.254.169.254", "[::ffff:a9fe:a9fe]", "2852039166"):
         answer = client.call("PATCH", f"/tasks/{task_id}", {"payload": {"url": f"https://{host}/"}})
         assert answer.status == 422
@@ -366,29 +361,29 @@ def test_an_edit_leads_nowhere_else_either(client: StackClient, receiver: Receiv
 
 
 @pytest.mark.parametrize("name", ["Host", "Content-Length", "Webhook-Signature", "Idempotency-Key"])
-def test_a_header_of_ours_cannot_be_set(client: StackClient, name: str) -> None:
-    answer = asked_for(client, "https://example.com/", headers={name: "x"})
+def test_a_reserved_header_is_refused(client: StackClient, name: str) -> None:
+    answer = post_webhook(client, "https://example.com/", headers={name: "x"})
     assert (answer.status, answer.body["errors"][0]["field"]) == (422, "payload")
 
 
-class Names:
-    """What names lead to, as the system would tell. Of others, nobody has heard."""
+class FakeResolver:
+    """A resolver for the known names; all others do not exist."""
 
     def __init__(self) -> None:
-        self.known: dict[str, list[str]] = {"127.0.0.1": ["127.0.0.1"]}
+        self.addresses: dict[str, list[str]] = {"127.0.0.1": ["127.0.0.1"]}
 
-    def look_up(self, host: str, port: int, *_: Any, **__: Any) -> list[Any]:
-        if host not in self.known:
+    def resolve(self, host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+        if host not in self.addresses:
             raise socket.gaierror(socket.EAI_NONAME, "no such name")
         kind = socket.SOCK_STREAM
-        return [(socket.AF_INET, kind, 6, "", (one, port)) for one in self.known[host]]
+        return [(socket.AF_INET, kind, 6, "", (address, port)) for address in self.addresses[host]]
 
 
 @pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> Names:
-    names = Names()
-    monkeypatch.setattr(socket, "getaddrinfo", names.look_up)
-    return names
+def resolver(monkeypatch: pytest.MonkeyPatch) -> FakeResolver:
+    resolver = FakeResolver()
+    monkeypatch.setattr(socket, "getaddrinfo", resolver.resolve)
+    return resolver
 
 
 @pytest.mark.parametrize(
@@ -403,11 +398,11 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Names:
         ["93.184.215.14", "10.0.0.1"],
     ],
 )
-def test_a_name_that_leads_to_us_is_refused_when_it_is_looked_up(
-    client: StackClient, names: Names, receiver: Receiver, addresses: list[str]
+def test_a_name_that_resolves_to_a_private_address_is_refused(
+    client: StackClient, resolver: FakeResolver, receiver: Receiver, addresses: list[str]
 ) -> None:
-    task_id = a_webhook(client, f"https://metadata.example:{receiver.port}/hook")
-    names.known["metadata.example"] = addresses
+    task_id = create_webhook(client, f"https://metadata.example:{receiver.port}/hook")
+    resolver.addresses["metadata.example"] = addresses
     client.advance("15s")
     task = client.task(task_id)
     assert task["last_error"] == (
@@ -417,29 +412,27 @@ def test_a_name_that_leads_to_us_is_refused_when_it_is_looked_up(
     assert receiver.connections == 0
 
 
-def test_a_name_that_leads_elsewhere_by_the_second_try_is_checked_again(
-    client: StackClient, names: Names, receiver: Receiver
+def test_a_name_is_resolved_and_checked_at_every_attempt(
+    client: StackClient, resolver: FakeResolver, receiver: Receiver
 ) -> None:
     receiver.answer(503)
-    names.known["rebinding.example"] = ["127.0.0.1"]
-    task_id = a_webhook(client, receiver.url("/hook", host="rebinding.example"))
+    resolver.addresses["rebinding.example"] = ["127.0.0.1"]
+    task_id = create_webhook(client, receiver.url("/hook", host="rebinding.example"))
     client.advance("15s")
     assert client.task(task_id)["last_error"] == "rebinding.example answered 503"
-    names.known["rebinding.example"] = ["169.254.169.254"]
+    resolver.addresses["rebinding.example"] = ["169.254.169.254"]
     client.advance("10m")
     assert "rebinding.example may be reached by https only" in client.task(task_id)["last_error"]
     assert len(receiver.requests) == 1
 
 
-def test_what_is_not_encrypted_goes_no_further_than_this_machine(
-    client: StackClient, names: Names
-) -> None:
-    names.known["public.example"] = ["93.184.215.14"]
-    task = ran(client, "http://public.example/hook")
+def test_plain_http_is_refused_for_other_hosts(client: StackClient, resolver: FakeResolver) -> None:
+    resolver.addresses["public.example"] = ["93.184.215.14"]
+    task = run_webhook(client, "http://public.example/hook")
     assert task["last_error"] == "the host public.example may be reached by https only"
 
 
-def test_a_name_that_nobody_knows_says_so(client: StackClient, names: Names) -> None:
-    assert "nowhere.example" not in names.known
-    task = ran(client, "https://nowhere.example/hook")
+def test_an_unknown_name_is_reported(client: StackClient, resolver: FakeResolver) -> None:
+    assert "nowhere.example" not in resolver.addresses
+    task = run_webhook(client, "https://nowhere.example/hook")
     assert task["last_error"] == "the host nowhere.example was not found"

@@ -1,4 +1,4 @@
-"""A reminder from create to delivered, through the whole stack."""
+"""Reminders from create to delivered, through the whole stack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from duecourse.domain.time.instant import from_text
 from tests.support.stack_client import StackClient
 
 
-def test_a_reminder_in_ten_seconds_comes_in_ten_seconds(client: StackClient) -> None:
+def test_a_reminder_due_in_ten_seconds_is_sent_in_ten_seconds(client: StackClient) -> None:
     client.create(**{"in": "10s", "description": "stretch"})
 
     client.advance("9s")
@@ -21,7 +21,7 @@ def test_a_reminder_in_ten_seconds_comes_in_ten_seconds(client: StackClient) -> 
     ]
 
 
-def test_a_delivered_reminder_says_so(client: StackClient) -> None:
+def test_a_delivered_reminder_has_its_status_and_time(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
     client.advance("1m")
 
@@ -31,7 +31,7 @@ def test_a_delivered_reminder_says_so(client: StackClient) -> None:
     assert after["delivered_at"] == "2026-02-17T12:00:10.000Z"
 
 
-def test_what_waits_in_the_index_fires_at_its_own_time(client: StackClient) -> None:
+def test_a_reminder_due_in_hours_is_sent_on_time(client: StackClient) -> None:
     task = client.create(due_at="2026-02-17T15:07:31.250Z")
     client.advance("1d")
 
@@ -40,7 +40,7 @@ def test_what_waits_in_the_index_fires_at_its_own_time(client: StackClient) -> N
     assert timedelta(0) <= late <= timedelta(milliseconds=2)
 
 
-def test_history_tells_the_story_oldest_first(client: StackClient) -> None:
+def test_history_is_oldest_first(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
     client.advance("1m")
 
@@ -49,7 +49,7 @@ def test_history_tells_the_story_oldest_first(client: StackClient) -> None:
     assert [event["type"] for event in events] == ["task:created", "task:started", "task:delivered"]
 
 
-def test_a_daily_reminder_comes_again_tomorrow(client: StackClient) -> None:
+def test_a_daily_reminder_repeats_every_day(client: StackClient) -> None:
     client.create(due_at="2026-02-17T15:00:00Z", repeat="daily")
     client.advance("3d")
 

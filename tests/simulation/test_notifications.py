@@ -1,4 +1,4 @@
-"""People are told what became of their tasks, through the whole stack."""
+"""Notifications about tasks, through the whole stack."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ BROKEN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "EC
 DONE = {"reply": "Mended.\nACTION_OUTCOME: success"}
 
 
-def an_action(client: StackClient, *script: Any, **fields: Any) -> dict[str, Any]:
+def create_action(client: StackClient, *script: Any, **fields: Any) -> dict[str, Any]:
     payload = {"provider": "scripted", "script": list(script)}
     defaults = {"type": "action", "description": "fix the build", "in": "10s", "payload": payload}
     return client.create(**{**defaults, **fields})
 
 
-class Keys:
-    """A channel that can drop no repeats, and remembers by what it could have."""
+class KeyRecordingChannel:
+    """A channel that records the idempotency key of each message."""
 
     def __init__(self, keys: list[str]) -> None:
         self._keys = keys
@@ -36,26 +36,26 @@ class Keys:
         raise NotImplementedError
 
 
-def told(client: StackClient) -> list[str]:
+def sent_texts(client: StackClient) -> list[str]:
     return [sent["text"] for sent in client.outbox("ada")]
 
 
-def test_a_first_failure_and_then_success_are_told(client: StackClient) -> None:
-    task = an_action(client, BROKEN, DONE)
+def test_the_first_failure_and_the_success_are_notified(client: StackClient) -> None:
+    task = create_action(client, BROKEN, DONE)
     client.advance("20s")
-    [failure] = told(client)
+    [failure] = sent_texts(client)
     assert failure.startswith(f"Task {task['short_id']} (fix the build) failed: ")
     assert "ECONNREFUSED" in failure
     assert "Next try: Tuesday 17 Feb 2026, 12:00:" in failure
     assert failure.endswith(f"(UTC). /cancel {task['short_id']} stops it.")
     client.advance("1h")
-    assert told(client)[1:] == ["Done at the 2nd attempt: fix the build\nMended."]
+    assert sent_texts(client)[1:] == ["Done at the 2nd attempt: fix the build\nMended."]
 
 
-def test_retries_in_between_are_not_told_and_the_end_of_them_is(client: StackClient) -> None:
-    task = an_action(client, BROKEN, policy="omega")
+def test_the_first_and_the_final_failure_are_notified(client: StackClient) -> None:
+    task = create_action(client, BROKEN, policy="omega")
     client.advance("1h")
-    first, last = told(client)
+    first, last = sent_texts(client)
     assert "Next try:" in first
     assert last.startswith(
         f"Task {task['short_id']} (fix the build) failed for good after 3 attempts: "
@@ -63,128 +63,131 @@ def test_retries_in_between_are_not_told_and_the_end_of_them_is(client: StackCli
     assert last.endswith(f" /retry {task['short_id']} tries again.")
 
 
-def test_a_task_that_waits_for_a_person_is_told(client: StackClient) -> None:
-    task = an_action(client, BROKEN, policy="agent")
+def test_a_task_that_needs_a_person_is_notified(client: StackClient) -> None:
+    task = create_action(client, BROKEN, policy="agent")
     client.advance("12h")
     assert client.task(task["id"])["status"] == "blocked"
-    last = told(client)[-1]
+    last = sent_texts(client)[-1]
     assert last.startswith(
         f"Task {task['short_id']} (fix the build) failed 4 times and needs you: "
     )
-    assert len(told(client)) == 2
+    assert len(sent_texts(client)) == 2
 
 
-def test_whether_it_happened_is_asked_when_the_worker_died_over_it(client: StackClient) -> None:
+def test_an_indeterminate_effect_asks_its_owner(client: StackClient) -> None:
     client.add_fault(function="worker", call="provider.call", when="after", kind="crash")
-    task = an_action(client, DONE)
+    task = create_action(client, DONE)
     client.advance("1h")
     assert client.task(task["id"])["status"] == "blocked"
-    [text] = told(client)
+    [text] = sent_texts(client)
     assert text.startswith("It may or may not have happened: fix the build. Look, then /resolve ")
 
 
-def test_work_that_is_to_be_checked_is_told_and_then_that_it_is_done(client: StackClient) -> None:
-    task = an_action(client, DONE, verify=True)
+def test_a_verification_request_and_the_completion_are_notified(client: StackClient) -> None:
+    task = create_action(client, DONE, verify=True)
     client.advance("1m")
     short_id = task["short_id"]
     check = (
         f"Please check: fix the build\nMended.\n/approve {short_id} or /reject {short_id} <why>."
     )
-    assert told(client) == [check]
+    assert sent_texts(client) == [check]
     assert client.call("POST", f"/tasks/{task['id']}/approve").status == 200
     client.advance("1m")
-    assert told(client)[1:] == ["Done: fix the build\nMended."]
+    assert sent_texts(client)[1:] == ["Done: fix the build\nMended."]
 
 
-def test_each_occurrence_of_a_repeating_action_is_told(client: StackClient) -> None:
-    an_action(client, DONE, repeat="daily")
+def test_each_occurrence_of_an_action_is_notified(client: StackClient) -> None:
+    create_action(client, DONE, repeat="daily")
     client.advance("3d")
-    assert told(client) == ["Done: fix the build\nMended."] * 3
+    assert sent_texts(client) == ["Done: fix the build\nMended."] * 3
 
 
-def test_a_reminder_that_is_delivered_says_no_more_than_that(client: StackClient) -> None:
+def test_a_delivered_reminder_is_not_notified(client: StackClient) -> None:
     client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN)
     client.create(**{"in": "10s"})
     client.advance("1h")
-    assert told(client) == ["Reminder: stretch"]
+    assert sent_texts(client) == ["Reminder: stretch"]
     assert client.stack.functions.metrics["NotificationsReceived"] == []
+    create_action(client, DONE)
+    client.advance("1m")
+    assert client.stack.functions.metrics["NotificationsReceived"] == [1]
 
 
-def test_a_reminder_that_is_lost_is_told(client: StackClient) -> None:
+def test_a_failed_reminder_is_notified(client: StackClient) -> None:
     client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN, times=3)
     task = client.create(**{"in": "10s"})
     client.advance("1h")
-    [text] = told(client)
+    [text] = sent_texts(client)
     assert text.startswith(f"Task {task['short_id']} (stretch) failed for good after 3 attempts: ")
 
 
-def test_a_series_that_is_paused_is_told_how_to_resume_it(client: StackClient) -> None:
+def test_a_paused_series_is_notified_with_the_resume_command(client: StackClient) -> None:
     client.add_fault(function="worker", call="channel.send", kind="error", error=DOWN, times=9)
     task = client.create(**{"in": "10s"}, repeat="daily")
     client.advance("4d")
     assert client.task(task["id"])["paused"] is True
-    goes_on, goes_on_again, paused = told(client)
-    assert "The series goes on: Wednesday 18 Feb 2026, 12:00:10 (UTC)." in goes_on
-    assert "The series goes on: Thursday 19 Feb 2026, 12:00:10 (UTC)." in goes_on_again
+    first_failure, second_failure, paused = sent_texts(client)
+    assert "The series goes on: Wednesday 18 Feb 2026, 12:00:10 (UTC)." in first_failure
+    assert "The series goes on: Thursday 19 Feb 2026, 12:00:10 (UTC)." in second_failure
     assert paused.endswith(f"/resume {task['short_id']} lets it go on.")
 
 
 @pytest.mark.parametrize("kind", ["error", "crash", "timeout"])
-def test_a_chat_that_is_down_holds_up_nothing_and_is_told_once_later(
+def test_an_unavailable_channel_blocks_nothing_and_gets_one_message_later(
     client: StackClient, kind: str
 ) -> None:
     client.add_fault(function="notifier", call="channel.send", kind=kind, times=3)
-    task = an_action(client, DONE)
+    task = create_action(client, DONE)
     client.advance("1m")
-    assert told(client) == []
+    assert sent_texts(client) == []
     history = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
     assert history[-1] == "task:completed"
     client.advance("1h")
-    assert told(client) == ["Done: fix the build\nMended."]
+    assert sent_texts(client) == ["Done: fix the build\nMended."]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("kind", ["crash", "error"])
-def test_a_notice_that_could_not_be_sent_comes_again_with_its_change(
+def test_a_notification_that_could_not_be_queued_is_retried_with_its_change(
     client: StackClient, when: str, kind: str
 ) -> None:
     client.add_fault(function="journal", call="sqs.SendMessage", when=when, kind=kind, times=4)
-    task = an_action(client, DONE)
+    task = create_action(client, DONE)
     client.advance("1h")
-    texts = told(client)
+    texts = sent_texts(client)
     assert set(texts) == {"Done: fix the build\nMended."}
     assert len(texts) == 1 if when == "before" else len(texts) >= 1
     history = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
     assert history == ["task:created", "task:started", "task:completed"]
 
 
-# What people want to hear
+# Notification levels
 
 
-def test_whoever_wants_all_hears_of_each_retry(client: StackClient) -> None:
+def test_level_all_notifies_of_each_retry(client: StackClient) -> None:
     assert client.say("/notify all").startswith("From now on you hear all there is to say")
-    task = an_action(client, BROKEN, policy="omega")
+    task = create_action(client, BROKEN, policy="omega")
     client.advance("1h")
-    first, second, last = told(client)[1:]
+    first, second, last = sent_texts(client)[1:]
     for text in (first, second):
         assert text.startswith(f"Task {task['short_id']} (fix the build) failed: ")
     assert "failed for good after 3 attempts" in last
 
 
-def test_whoever_wants_nothing_hears_only_of_what_needs_them(client: StackClient) -> None:
+def test_level_none_notifies_only_of_tasks_that_need_the_owner(client: StackClient) -> None:
     client.say("/notify none")
     for policy in ("omega", "agent"):
-        an_action(client, BROKEN, policy=policy)
-    an_action(client, BROKEN, DONE)
-    an_action(client, DONE, verify=True)
+        create_action(client, BROKEN, policy=policy)
+    create_action(client, BROKEN, DONE)
+    create_action(client, DONE, verify=True)
     client.create(**{"in": "10s"})
     client.advance("20h")
-    texts = sorted(told(client)[1:])
+    texts = sorted(sent_texts(client)[1:])
     assert [text.split()[0] for text in texts] == ["Please", "Reminder:", "Task"]
     assert "failed 4 times and needs you" in texts[-1]
 
 
-def test_what_somebody_wants_to_hear_is_told_and_kept(client: StackClient) -> None:
+def test_the_notification_level_is_shown_and_stored(client: StackClient) -> None:
     client.say("/timezone Europe/Berlin")
     assert client.say("/notify").startswith("You hear of a first failure, of what needs you")
     assert client.say("/notify").endswith("/notify all or none changes that.")
@@ -194,7 +197,7 @@ def test_what_somebody_wants_to_hear_is_told_and_kept(client: StackClient) -> No
     assert "(important)" in client.say("/notify", sender="bob")
 
 
-def test_a_hook_that_works_again_is_told_once(client: StackClient) -> None:
+def test_a_recovered_webhook_is_notified_once(client: StackClient) -> None:
     with Receiver() as receiver:
         receiver.answer(503, b"")
         receiver.answer(200, b"")
@@ -202,21 +205,21 @@ def test_a_hook_that_works_again_is_told_once(client: StackClient) -> None:
             type="webhook", payload={"url": receiver.url("/hook")}, policy="omega", **{"in": "10s"}
         )
         client.advance("1h")
-    failure, recovery = told(client)
+    failure, recovery = sent_texts(client)
     assert "failed: " in failure
     assert recovery == f"Task {task['short_id']} (stretch) worked at the 2nd attempt."
 
 
-# Programs that read the stream twice
+# Stream records that are read twice
 
 
-def test_a_change_that_is_read_twice_is_told_under_the_same_keys(client: StackClient) -> None:
+def test_a_repeated_change_is_notified_with_the_same_keys(client: StackClient) -> None:
     keys: list[str] = []
-    registry.register_channel("console", Keys(keys))
-    lost = {"when": "after", "kind": "error", "nth": 4, "times": 4}  # of the escalation
-    client.add_fault(function="journal", call="sqs.SendMessage", **lost)
-    task = an_action(client, BROKEN, policy="agent")
+    registry.register_channel("console", KeyRecordingChannel(keys))
+    fault = {"when": "after", "kind": "error", "nth": 4, "times": 4}  # of the escalation
+    client.add_fault(function="journal", call="sqs.SendMessage", **fault)
+    task = create_action(client, BROKEN, policy="agent")
     client.advance("12h")
-    assert len(keys) > len(set(keys)), "it was told twice"
-    told_of = {key for key in keys if key.startswith(task["id"])}
-    assert len(told_of) == 3  # the first failure, and the escalation to both
+    assert len(keys) > len(set(keys)), "it was sent twice"
+    task_keys = {key for key in keys if key.startswith(task["id"])}
+    assert len(task_keys) == 3  # the first failure, and the escalation to both

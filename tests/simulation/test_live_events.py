@@ -1,4 +1,4 @@
-"""Live events over WebSockets: who is let in, what they hear, and what careless clients cost."""
+"""Live events over WebSockets: authorization, subscriptions, and misbehaving clients."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tests.support.stack_client import StackClient, running_stack
 QUERY = ("live", "dynamodb.Query")
 PUSH = ("live", "live.push")
 DOWN = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}}
-WELL = {"reply": "done\nACTION_OUTCOME: success"}
-MANY = 50
+SUCCESS = {"reply": "done\nACTION_OUTCOME: success"}
+CONNECTION_COUNT = 50
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def served() -> Iterator[LiveServer]:
 
 @pytest.fixture
 def server(served: LiveServer) -> LiveServer:
-    """One stack for all, empty for each, at whatever time the one before left it."""
+    """One stack for the module, reset for each test. A reset does not set the clock back."""
     assert served.stack.call("POST", "/_local/reset").status == 200
     return served
 
@@ -46,43 +46,43 @@ def put_tokens(*tokens: dict[str, str]) -> None:
     aws_clients.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 
-def a_token(secret: str, **fields: str) -> dict[str, str]:
+def token_entry(secret: str, **fields: str) -> dict[str, str]:
     return {"name": secret, "scope": "read", "sha256": hash_secret(secret), **fields}
 
 
-def in_time(server: LiveServer, by: timedelta) -> str:
+def time_from_now(server: LiveServer, by: timedelta) -> str:
     return to_text(server.stack.stack.clock.now() + by)
 
 
-def known(client: StackClient) -> list[str]:
-    """By which tokens those listen whom the function knows of."""
-    found = client.stack.scheduler.call(lambda: stores.connections().list_all())
-    return sorted(connection.token_name for connection in found)
+def connected_tokens(client: StackClient) -> list[str]:
+    """Return the token names of the stored connections."""
+    connections = client.stack.scheduler.call(lambda: stores.connections().list_all())
+    return sorted(connection.token_name for connection in connections)
 
 
-def refused(server: LiveServer, **options: Any) -> int:
+def connect_refused(server: LiveServer, **options: Any) -> int:
     with pytest.raises(InvalidStatus) as error, server.connect(**options):
         pass
-    assert known(server.stack) == []
+    assert connected_tokens(server.stack) == []
     return int(error.value.response.status_code)
 
 
-# --- who is let in ----------------------------------------------------------------------------
+# --- authorization ----------------------------------------------------------------------------
 
 
-def test_a_browser_shows_its_token_among_the_subprotocols(server: LiveServer) -> None:
+def test_a_browser_sends_its_token_as_a_subprotocol(server: LiveServer) -> None:
     with server.connect("local-read") as listener:
         assert listener.websocket.subprotocol == "duecourse"
-        assert known(server.stack) == ["local-read"]
+        assert connected_tokens(server.stack) == ["local-read"]
 
 
-def test_a_program_shows_it_in_a_header_or_in_the_address(server: LiveServer) -> None:
+def test_a_program_sends_its_token_in_a_header_or_the_query(server: LiveServer) -> None:
     with (
-        server.connect(None, additional_headers=bearer("local-read")) as one,
-        server.connect(None, path="/?token=local-write") as other,
+        server.connect(None, additional_headers=bearer("local-read")) as by_header,
+        server.connect(None, path="/?token=local-write") as by_query,
     ):
-        assert (one.websocket.subprotocol, other.websocket.subprotocol) == (None, None)
-        assert known(server.stack) == ["local-read", "local-write"]
+        assert (by_header.websocket.subprotocol, by_query.websocket.subprotocol) == (None, None)
+        assert connected_tokens(server.stack) == ["local-read", "local-write"]
 
 
 @pytest.mark.parametrize(
@@ -98,71 +98,71 @@ def test_a_program_shows_it_in_a_header_or_in_the_address(server: LiveServer) ->
     ],
     ids=str,
 )
-def test_who_shows_no_token_a_wrong_one_or_two_is_refused(
+def test_a_missing_wrong_or_second_token_is_refused(
     server: LiveServer, options: dict[str, Any]
 ) -> None:
-    assert refused(server, **options) == 401
+    assert connect_refused(server, **options) == 401
 
 
 def test_an_expired_token_is_refused(server: LiveServer) -> None:
-    put_tokens(a_token("old", expires_at=in_time(server, timedelta())))
-    assert refused(server, token="old") == 401
+    put_tokens(token_entry("old", expires_at=time_from_now(server, timedelta())))
+    assert connect_refused(server, token="old") == 401
 
 
-def test_nobody_is_let_in_where_the_tokens_say_nothing_for_sure(server: LiveServer) -> None:
-    put_tokens(a_token("same"), a_token("same"))
-    assert refused(server, token="same") == 401
+def test_a_token_with_two_entries_is_refused(server: LiveServer) -> None:
+    put_tokens(token_entry("same"), token_entry("same"))
+    assert connect_refused(server, token="same") == 401
 
 
-def test_nobody_is_let_in_where_the_tokens_cannot_be_read(server: LiveServer) -> None:
-    read = "secretsmanager.GetSecretValue"
-    server.stack.add_fault(function="live", call=read, times=100, kind="error")
-    assert refused(server) == 500
+def test_connections_are_refused_when_tokens_cannot_be_read(server: LiveServer) -> None:
+    call = "secretsmanager.GetSecretValue"
+    server.stack.add_fault(function="live", call=call, times=100, kind="error")
+    assert connect_refused(server) == 500
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
-def test_a_page_of_another_website_is_refused(server: LiveServer, origin: str) -> None:
-    assert refused(server, origin=origin) == 403
+def test_another_origin_is_refused(server: LiveServer, origin: str) -> None:
+    assert connect_refused(server, origin=origin) == 403
 
 
-def test_our_own_page_is_let_in(server: LiveServer) -> None:
+def test_the_own_origin_is_accepted(server: LiveServer) -> None:
     with server.connect(origin=f"http://127.0.0.1:{server.port}"):
-        assert known(server.stack) == ["local"]
+        assert connected_tokens(server.stack) == ["local"]
 
 
-# --- what they hear ---------------------------------------------------------------------------
+# --- events and subscriptions -----------------------------------------------------------------
 
 
-def test_all_that_happens_to_a_task_is_heard_in_order(server: LiveServer) -> None:
+def test_all_events_of_a_task_arrive_in_order(server: LiveServer) -> None:
     with server.connect() as listener:
-        due_at = in_time(server, timedelta(seconds=10))
+        due_at = time_from_now(server, timedelta(seconds=10))
         task = server.stack.create(due_at=due_at)
         server.stack.advance("11s")
         events = [listener.receive() for _ in range(3)]
 
-    kinds = ["task:created", "task:started", "task:delivered"]
-    assert [event["type"] for event in events] == kinds
+    types = ["task:created", "task:started", "task:delivered"]
+    assert [event["type"] for event in events] == types
     assert all(event.keys() == {"type", "task_id", "at", "detail"} for event in events)
     assert {event["task_id"] for event in events} == {task["id"]}
     assert events[1]["at"] == due_at
     assert len({event["detail"]["event_id"] for event in events}) == 3
 
 
-def test_a_retry_is_told_with_its_time_its_category_and_its_attempt(server: LiveServer) -> None:
+def test_retry_scheduled_has_time_category_and_attempt(server: LiveServer) -> None:
     with server.connect() as listener:
-        payload = {"provider": "scripted", "script": [DOWN, WELL]}
-        made = server.stack.create(type="action", payload=payload, **{"in": "1s"})
+        payload = {"provider": "scripted", "script": [DOWN, SUCCESS]}
+        created = server.stack.create(type="action", payload=payload, **{"in": "1s"})
         server.stack.advance("2s")
-        heard = [listener.receive() for _ in range(3)]
-        task = server.stack.task(made["id"])
+        events = [listener.receive() for _ in range(3)]
+        task = server.stack.task(created["id"])
 
-    assert [event["type"] for event in heard][-1] == "task:retry_scheduled"
-    detail = heard[-1]["detail"]
+    assert [event["type"] for event in events][-1] == "task:retry_scheduled"
+    detail = events[-1]["detail"]
     assert detail["next_retry_at"] == task["next_retry_at"] is not None
     assert (detail["category"], detail["attempt"]) == (task["last_error_category"], 2)
 
 
-def test_a_breaker_is_heard_of(server: LiveServer) -> None:
+def test_circuit_breaker_events_arrive(server: LiveServer) -> None:
     with server.connect() as listener:
         assert listener.exchange({"action": "subscribe", "types": ["breaker:"]})["detail"]
         for _ in range(10):
@@ -174,12 +174,12 @@ def test_a_breaker_is_heard_of(server: LiveServer) -> None:
     assert (event["type"], event["task_id"]) == ("breaker:opened", "breaker#scripted")
 
 
-def test_a_subscription_narrows_what_is_heard_until_the_next_one(server: LiveServer) -> None:
+def test_a_subscription_filters_events_until_the_next_one(server: LiveServer) -> None:
     create = server.stack.create
     with server.connect() as listener:
-        wanted = {"types": ["task:created", "task:cancelled"], "sender_id": "bob"}
-        answer = listener.exchange({"action": "subscribe", **wanted})
-        assert answer == {"type": "subscribed", "detail": wanted}
+        subscription = {"types": ["task:created", "task:cancelled"], "sender_id": "bob"}
+        answer = listener.exchange({"action": "subscribe", **subscription})
+        assert answer == {"type": "subscribed", "detail": subscription}
         create(sender_id="ada", **{"in": "1h"})
         task = create(sender_id="bob", **{"in": "1h"})
         assert listener.receive()["task_id"] == task["id"]
@@ -200,46 +200,48 @@ def test_a_ping_is_answered(server: LiveServer) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     ["", "hello", "[]", "{}", b"\xff\x00", "[" * 4_000, '{"action":"$connect"}', "x" * 20_000],
-    ids=lambda said: repr(said)[:20],
+    ids=lambda message: repr(message)[:20],
 )
-def test_nonsense_is_answered_and_changes_nothing(server: LiveServer, said: str | bytes) -> None:
+def test_an_invalid_message_gets_an_error_and_changes_nothing(
+    server: LiveServer, message: str | bytes
+) -> None:
     with server.connect() as listener:
-        answer = listener.exchange(said)
+        answer = listener.exchange(message)
         assert (answer["type"], list(answer["detail"])) == ("error", ["message"])
         server.stack.create(**{"in": "1h"})
         assert listener.receive()["type"] == "task:created"
 
 
-def test_a_message_in_several_frames_is_one(server: LiveServer) -> None:
+def test_a_fragmented_message_is_reassembled(server: LiveServer) -> None:
     with server.connect() as listener:
         listener.websocket.send(['{"action":', '"ping"}'])
         assert listener.receive() == {"type": "pong"}
 
 
-def test_a_message_that_is_too_large_ends_the_connection(server: LiveServer) -> None:
+def test_a_too_large_message_closes_the_connection(server: LiveServer) -> None:
     with server.connect() as listener:
         listener.websocket.send("x" * 40_000)
         with pytest.raises(ConnectionClosed, match="1009"):
             listener.receive()
     assert server.stack.stack.websocket_api.wait_for_connections(0, TIMEOUT)
-    assert known(server.stack) == []
+    assert connected_tokens(server.stack) == []
 
 
-# --- how it ends ------------------------------------------------------------------------------
+# --- end of a connection ----------------------------------------------------------------------
 
 
-def test_who_closes_is_forgotten(server: LiveServer) -> None:
+def test_a_closed_connection_is_deleted(server: LiveServer) -> None:
     with server.connect():
-        assert known(server.stack) == ["local"]
+        assert connected_tokens(server.stack) == ["local"]
     assert server.stack.stack.websocket_api.wait_for_connections(0, TIMEOUT)
-    assert known(server.stack) == []
+    assert connected_tokens(server.stack) == []
 
 
-def test_a_connection_ends_with_its_token(server: LiveServer) -> None:
-    brief = a_token("brief", expires_at=in_time(server, HOUR))
-    put_tokens(brief, a_token("local", scope="admin"))
+def test_a_connection_closes_when_its_token_expires(server: LiveServer) -> None:
+    brief = token_entry("brief", expires_at=time_from_now(server, HOUR))
+    put_tokens(brief, token_entry("local", scope="admin"))
     with server.connect("brief") as listener, server.connect() as other:
         server.stack.advance("1h")
         server.stack.create(**{"in": "1h"})
@@ -249,7 +251,7 @@ def test_a_connection_ends_with_its_token(server: LiveServer) -> None:
     assert server.stack.stack.calls.counts[PUSH] == 1
 
 
-def test_a_connection_ends_after_two_hours(server: LiveServer) -> None:
+def test_a_connection_closes_after_two_hours(server: LiveServer) -> None:
     with server.connect() as listener:
         server.stack.advance("2h")
         server.stack.create(**{"in": "1h"})
@@ -257,58 +259,58 @@ def test_a_connection_ends_after_two_hours(server: LiveServer) -> None:
             listener.receive()
 
 
-def test_a_revoked_token_is_cut_off_within_half_a_minute(server: LiveServer) -> None:
-    put_tokens(a_token("leaked"), a_token("local", scope="admin"))
+def test_a_revoked_token_is_disconnected_within_half_a_minute(server: LiveServer) -> None:
+    put_tokens(token_entry("leaked"), token_entry("local", scope="admin"))
     with server.connect("leaked") as listener, server.connect() as other:
-        put_tokens(a_token("local", scope="admin"))
+        put_tokens(token_entry("local", scope="admin"))
         server.stack.advance("30s")
         server.stack.create(**{"in": "1h"})
         with pytest.raises(ConnectionClosed):
             listener.receive()
         assert other.receive()["type"] == "task:created"
         assert server.stack.stack.websocket_api.wait_for_connections(1, TIMEOUT)
-        assert known(server.stack) == ["local"]
+        assert connected_tokens(server.stack) == ["local"]
 
 
-def test_a_reset_ends_all_connections(server: LiveServer) -> None:
+def test_a_reset_closes_all_connections(server: LiveServer) -> None:
     with server.connect() as listener:
         assert server.stack.call("POST", "/_local/reset").status == 200
         with pytest.raises(ConnectionClosed, match="1001"):
             listener.receive()
-    assert known(server.stack) == []
+    assert connected_tokens(server.stack) == []
     with server.connect() as listener:
         server.stack.create(**{"in": "1h"})
         assert listener.receive()["type"] == "task:created"
 
 
-def test_closing_a_server_ends_its_connections(server: LiveServer) -> None:
-    with ExitStack() as entered:
-        other = entered.enter_context(live_server(server.stack))
+def test_closing_a_server_closes_its_connections(server: LiveServer) -> None:
+    with ExitStack() as contexts:
+        other = contexts.enter_context(live_server(server.stack))
         with other.connect() as listener:
-            entered.close()
+            contexts.close()
             with pytest.raises(ConnectionClosed, match="1001"):
                 listener.receive()
 
 
-# --- careless clients -------------------------------------------------------------------------
+# --- misbehaving clients ----------------------------------------------------------------------
 
 
-def test_clients_that_vanish_are_forgotten_and_the_others_hear_everything(
+def test_lost_clients_are_deleted_and_the_others_get_every_event(
     server: LiveServer,
 ) -> None:
-    with ExitStack() as entered:
-        stays = entered.enter_context(server.connect("local-read"))
+    with ExitStack() as contexts:
+        healthy = contexts.enter_context(server.connect("local-read"))
         for _ in range(5):
-            entered.enter_context(server.connect()).reset_connection()
+            contexts.enter_context(server.connect()).reset_connection()
         for _ in range(10):
             server.stack.create(**{"in": "1h"})
-        assert stays.receive_types(10) == ["task:created"] * 10
+        assert healthy.receive_types(10) == ["task:created"] * 10
         assert server.stack.stack.websocket_api.wait_for_connections(1, TIMEOUT)
-        assert known(server.stack) == ["local-read"]
+        assert connected_tokens(server.stack) == ["local-read"]
 
 
-def test_who_vanished_unnoticed_costs_one_failed_push(server: LiveServer) -> None:
-    """As on AWS, where nobody notices until the time-out: connected, with nobody at the end."""
+def test_a_stale_connection_costs_one_failed_push(server: LiveServer) -> None:
+    """As on AWS until its time-out: a stored connection without a client."""
     event = json.loads((ROOT / "events" / "live_connect.json").read_text())
     assert server.stack.stack.invoke("live", event)["statusCode"] == 200
     server.stack.advance("1m")
@@ -316,24 +318,24 @@ def test_who_vanished_unnoticed_costs_one_failed_push(server: LiveServer) -> Non
         for _ in range(3):
             server.stack.create(**{"in": "1h"})
         assert listener.receive_types(3) == ["task:created"] * 3
-        assert known(server.stack) == ["local"]
+        assert connected_tokens(server.stack) == ["local"]
     assert server.stack.stack.calls.counts[PUSH] == 3 + 1
 
 
-def test_a_push_that_fails_concerns_one_listener_only(server: LiveServer) -> None:
-    with server.connect() as one, server.connect() as other:
+def test_a_failed_push_affects_one_listener_only(server: LiveServer) -> None:
+    with server.connect() as first, server.connect() as second:
         server.stack.add_fault(function="live", call="live.push", kind="error")
         server.stack.create(**{"in": "1h"})
         server.stack.create(**{"in": "2h"})
         counts = server.stack.stack.calls.counts
         assert counts[PUSH] == 4
-        last = {one.receive()["task_id"], other.receive()["task_id"]}
-        assert len(last) == 2  # one of them has missed the first
-        assert len(known(server.stack)) == 2
+        task_ids = {first.receive()["task_id"], second.receive()["task_id"]}
+        assert len(task_ids) == 2  # one of them missed the first event
+        assert len(connected_tokens(server.stack)) == 2
 
 
-def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(server: LiveServer) -> None:
-    live, bulk = (
+def test_a_client_that_does_not_read_is_disconnected_and_blocks_nobody(server: LiveServer) -> None:
+    websocket_api, large_message = (
         server.stack.stack.websocket_api,
         json.dumps({"type": "bulk", "detail": "x" * 100_000}),
     )
@@ -341,37 +343,37 @@ def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(server: Live
         server.connect("local-read") as listener,
         server.connect(max_queue=1, close_timeout=0.1),
     ):
-        told: list[int] = []
-        while 1 not in told and len(told) < 1_000:
-            told.append(live.broadcast(bulk))
+        receiver_counts: list[int] = []
+        while 1 not in receiver_counts and len(receiver_counts) < 1_000:
+            receiver_counts.append(websocket_api.broadcast(large_message))
             assert listener.receive()["type"] == "bulk"
-        assert (told[0], told[-1]) == (2, 1)
-        assert live.wait_for_connections(1, TIMEOUT)
-        assert known(server.stack) == ["local-read"]
+        assert (receiver_counts[0], receiver_counts[-1]) == (2, 1)
+        assert websocket_api.wait_for_connections(1, TIMEOUT)
+        assert connected_tokens(server.stack) == ["local-read"]
         server.stack.create(**{"in": "1h"})
         assert listener.receive()["type"] == "task:created"
 
 
-def test_fifty_listeners_hear_all_of_it_in_order(server: LiveServer) -> None:
-    with ExitStack() as entered:
-        listeners = [entered.enter_context(server.connect()) for _ in range(MANY)]
+def test_fifty_listeners_get_all_events_in_order(server: LiveServer) -> None:
+    with ExitStack() as contexts:
+        listeners = [contexts.enter_context(server.connect()) for _ in range(CONNECTION_COUNT)]
         for _ in range(5):
             server.stack.create(**{"in": "10s"})
         server.stack.advance("11s")
-        heard = [_ids(listener, 15) for listener in listeners]
+        received = [_ids(listener, 15) for listener in listeners]
 
-    assert all(one == heard[0] for one in heard)
-    assert len(set(heard[0])) == 15
+    assert all(ids == received[0] for ids in received)
+    assert len(set(received[0])) == 15
 
 
 def _ids(listener: LiveClient, count: int) -> list[str]:
     return [listener.receive()["detail"]["event_id"] for _ in range(count)]
 
 
-# --- nobody listens ---------------------------------------------------------------------------
+# --- no connections ---------------------------------------------------------------------------
 
 
-def test_where_nobody_listens_one_look_a_second_is_all_it_costs(server: LiveServer) -> None:
+def test_without_connections_the_function_queries_once_a_second(server: LiveServer) -> None:
     client = server.stack
     for _ in range(5):
         client.create(**{"in": "1h"})

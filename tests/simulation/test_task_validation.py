@@ -1,4 +1,4 @@
-"""Bad input is refused at the door, by the name of its field, and nothing is stored."""
+"""Invalid requests are refused with the name of the field, and nothing is stored."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import pytest
 
 from tests.support.stack_client import StackClient, running_stack
 
-GOOD = {"in": "1h", "description": "stretch", "sender_id": "ada"}
-BAD = [
-    ({**GOOD, "colour": "red"}, "colour"),
-    ({**GOOD, "timezone": "Mars/Olympus"}, "timezone"),
-    ({**GOOD, "timezone": "+01:00"}, "timezone"),
+VALID_BODY = {"in": "1h", "description": "stretch", "sender_id": "ada"}
+INVALID_BODIES = [
+    ({**VALID_BODY, "colour": "red"}, "colour"),
+    ({**VALID_BODY, "timezone": "Mars/Olympus"}, "timezone"),
+    ({**VALID_BODY, "timezone": "+01:00"}, "timezone"),
     ({"description": "x", "due_at": "2020-01-01T00:00:00Z"}, "due_at"),
     ({"description": "x", "due_at": "tomorrow"}, "due_at"),
     ({"description": "x", "due_at": "2026-02-30T00:00:00Z"}, "due_at"),
     ({"description": "x"}, "due_at"),
-    ({**GOOD, "due_at": "2026-03-01T00:00:00Z"}, "in"),
-    ({**GOOD, "in": "soon"}, "in"),
-    ({**GOOD, "in": -1}, "in"),
-    ({**GOOD, "in": 1e300}, "in"),
+    ({**VALID_BODY, "due_at": "2026-03-01T00:00:00Z"}, "in"),
+    ({**VALID_BODY, "in": "soon"}, "in"),
+    ({**VALID_BODY, "in": -1}, "in"),
+    ({**VALID_BODY, "in": 1e300}, "in"),
     ({"in": "1h"}, "description"),
-    ({**GOOD, "description": "x" * 5_000}, "description"),
-    ({**GOOD, "description": "  "}, "description"),
-    ({**GOOD, "description": "\ud800"}, "description"),
-    ({**GOOD, "repeat": "0 0 30 2 *"}, "repeat"),
-    ({**GOOD, "repeat": "RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"}, "repeat"),
-    ({**GOOD, "repeat": "sometimes"}, "repeat"),
-    ({**GOOD, "payload": {"spec": "y" * 40 * 1024}}, "payload"),
-    ({**GOOD, "payload": []}, "payload"),
-    ({**GOOD, "channel": "fax"}, "channel"),
-    ({**GOOD, "type": "unheard"}, "type"),
-    ({**GOOD, "policy": "none"}, "policy"),
-    ({**GOOD, "max_retries": 0}, "max_retries"),
-    ({**GOOD, "max_retries": True}, "max_retries"),
+    ({**VALID_BODY, "description": "x" * 5_000}, "description"),
+    ({**VALID_BODY, "description": "  "}, "description"),
+    ({**VALID_BODY, "description": "\ud800"}, "description"),
+    ({**VALID_BODY, "repeat": "0 0 30 2 *"}, "repeat"),
+    ({**VALID_BODY, "repeat": "RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"}, "repeat"),
+    ({**VALID_BODY, "repeat": "sometimes"}, "repeat"),
+    ({**VALID_BODY, "payload": {"spec": "y" * 40 * 1024}}, "payload"),
+    ({**VALID_BODY, "payload": []}, "payload"),
+    ({**VALID_BODY, "channel": "fax"}, "channel"),
+    ({**VALID_BODY, "type": "unheard"}, "type"),
+    ({**VALID_BODY, "policy": "none"}, "policy"),
+    ({**VALID_BODY, "max_retries": 0}, "max_retries"),
+    ({**VALID_BODY, "max_retries": True}, "max_retries"),
     (b"not json", "body"),
     (b"[]", "body"),
     (b'{"in": NaN}', "body"),
@@ -45,15 +45,13 @@ BAD = [
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[StackClient]:
-    """One stack for all: nothing here changes anything."""
-    with running_stack() as running:
-        yield running
+    """One stack for the module, because no test changes it."""
+    with running_stack() as started:
+        yield started
 
 
-@pytest.mark.parametrize(("body", "field"), BAD)
-def test_bad_input_is_refused_by_the_name_of_its_field(
-    shared: StackClient, body: Any, field: str
-) -> None:
+@pytest.mark.parametrize(("body", "field"), INVALID_BODIES)
+def test_an_invalid_field_is_refused_by_name(shared: StackClient, body: Any, field: str) -> None:
     answer = shared.call("POST", "/tasks", body)
 
     assert answer.status == 422
@@ -65,7 +63,7 @@ def test_bad_input_is_refused_by_the_name_of_its_field(
 
 @pytest.mark.parametrize("token", [None, "wrong", "", "lócal", "local x"])
 @pytest.mark.parametrize("target", ["/tasks", "/tasks/a1b2c3d4", "/no-such-route"])
-def test_without_the_token_nothing_is_told(
+def test_a_request_without_a_valid_token_is_a_401(
     shared: StackClient, target: str, token: str | None
 ) -> None:
     answer = shared.call("GET", target, token=token)

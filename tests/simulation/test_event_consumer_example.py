@@ -1,4 +1,4 @@
-"""The consumer of docs/events.md: its rule hears what needs a person, a repeat opens nothing."""
+"""The example consumer of docs/events.md: which events it gets, and how it drops repeats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
 
 FOLDER = ROOT / "docs" / "examples" / "consumer"
-HEARD = {"task:escalated", "task:retry_exhausted"}
+EXPECTED_TYPES = {"task:escalated", "task:retry_exhausted"}
 Handler = Callable[[dict[str, Any], Any], dict[str, str]]
 
 
@@ -30,17 +30,19 @@ def example() -> dict[str, Any]:
 
 def test_cfn_lint_finds_nothing_in_its_template() -> None:
     config = cfnlint.api.ManualArgs(regions=[REGION])
-    assert [str(found) for found in cfnlint.api.lint(json.dumps(example()), config=config)] == []
+    assert [
+        str(problem) for problem in cfnlint.api.lint(json.dumps(example()), config=config)
+    ] == []
 
 
-def test_the_page_shows_the_files_as_they_are() -> None:
+def test_the_page_shows_the_files_verbatim() -> None:
     page = (ROOT / "docs" / "events.md").read_text()
-    shown = re.findall(r"```(?:yaml|python)\n(.*?)```", page, re.DOTALL)
+    code_blocks = re.findall(r"```(?:yaml|python)\n(.*?)```", page, re.DOTALL)
     for name in ("template.yaml", "tickets/app.py"):
-        assert (FOLDER / name).read_text() in shown, name
+        assert (FOLDER / name).read_text() in code_blocks, name
 
 
-def test_it_uses_the_library_that_we_use() -> None:
+def test_it_pins_the_same_library_version() -> None:
     [pin] = (FOLDER / "tickets" / "requirements.txt").read_text().split()
     assert pin in (ROOT / "layers" / "deps" / "requirements.txt").read_text().split()
 
@@ -49,7 +51,7 @@ def test_it_uses_the_library_that_we_use() -> None:
 
 
 @pytest.fixture
-def everything(client: StackClient) -> BusListener:
+def all_events(client: StackClient) -> BusListener:
     del client
     return BusListener(name="everything")
 
@@ -57,8 +59,8 @@ def everything(client: StackClient) -> BusListener:
 @pytest.fixture
 def rule(client: StackClient) -> BusListener:
     del client
-    [found] = resources_of_type(example(), "AWS::Events::Rule").values()
-    return BusListener(found["EventPattern"])
+    [definition] = resources_of_type(example(), "AWS::Events::Rule").values()
+    return BusListener(definition["EventPattern"])
 
 
 @pytest.fixture
@@ -70,32 +72,38 @@ def tickets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
 
 @pytest.fixture
 def handler(client: StackClient, tickets: Receiver, monkeypatch: pytest.MonkeyPatch) -> Handler:
-    """Its code as Lambda would load it, with its own table."""
+    """Load its code as Lambda would, with its own table."""
     del client, tickets
     [table] = resources_of_type(example(), "AWS::DynamoDB::Table").values()
-    wanted = ("AttributeDefinitions", "BillingMode", "KeySchema")
+    table_fields = ("AttributeDefinitions", "BillingMode", "KeySchema")
     aws_clients.client("dynamodb").create_table(
-        TableName="seen", **{name: table[name] for name in wanted}
+        TableName="seen", **{name: table[name] for name in table_fields}
     )
     monkeypatch.setenv("SEEN_TABLE", "seen")
     loaded: Handler = import_module("docs.examples.consumer.tickets.app").handler
     return loaded
 
 
-def test_its_rule_hears_what_needs_a_person_and_nothing_else(
-    client: StackClient, everything: BusListener, rule: BusListener
+def test_its_rule_matches_only_events_that_need_a_person(
+    client: StackClient, all_events: BusListener, rule: BusListener
 ) -> None:
-    for scenario in (scenarios.blocked_for_good, scenarios.never_delivered, scenarios.delivered):
+    for scenario in (
+        scenarios.block_permanently,
+        scenarios.exhaust_retries,
+        scenarios.deliver_reminder,
+    ):
         scenario(client)
 
-    assert set(rule.types()) == HEARD < set(everything.types())
-    assert rule.events() == [one for one in everything.events() if one["type"] in HEARD]
+    assert set(rule.types()) == EXPECTED_TYPES < set(all_events.types())
+    assert rule.events() == [
+        event for event in all_events.events() if event["type"] in EXPECTED_TYPES
+    ]
 
 
-def test_each_event_opens_one_ticket_however_often_it_comes(
+def test_a_repeated_event_opens_one_ticket(
     client: StackClient, rule: BusListener, tickets: Receiver, handler: Handler
 ) -> None:
-    task_id = scenarios.blocked_for_good(client)
+    task_id = scenarios.block_permanently(client)
     escalated, exhausted = rule.messages()
     context = Context("TicketFunction", 256, client.stack.clock.now(), client.stack.clock)
     for message in (escalated, escalated, exhausted, escalated, {**exhausted, "id": "another"}):
@@ -107,10 +115,10 @@ def test_each_event_opens_one_ticket_however_often_it_comes(
     assert "task:retry_exhausted" in tickets.requests[1].json["text"]
 
 
-def test_a_ticket_that_could_not_be_opened_is_tried_again(
+def test_a_failed_ticket_is_retried(
     client: StackClient, rule: BusListener, tickets: Receiver, handler: Handler
 ) -> None:
-    scenarios.never_delivered(client)
+    scenarios.exhaust_retries(client)
     [exhausted] = rule.messages()
     context = Context("TicketFunction", 256, client.stack.clock.now(), client.stack.clock)
     tickets.answer(503)

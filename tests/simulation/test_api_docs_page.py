@@ -1,4 +1,4 @@
-"""The page that shows the description: whole in itself, and closed to everything else."""
+"""The page of the API documentation: self-contained, with a strict content security policy."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from tests.support.stack_client import running_stack
 BASIC = "Basic " + base64.b64encode(b":local").decode()
 
 
-def opened(gateway: Gateway, authorization: str) -> Response:
+def open_docs(gateway: Gateway, authorization: str) -> Response:
     return gateway.handle(Request("GET", "/docs", {"authorization": authorization}, b"", "::1"))
 
 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[Gateway]:
-    with running_stack() as running:
-        yield Gateway(running.stack)
+    with running_stack() as started:
+        yield Gateway(started.stack)
 
 
 @pytest.fixture(scope="module")
 def page(gateway: Gateway) -> Response:
-    return opened(gateway, BASIC)
+    return open_docs(gateway, BASIC)
 
 
-def test_a_browser_is_asked_for_the_token(gateway: Gateway) -> None:
-    refused = opened(gateway, "")
+def test_a_browser_is_asked_to_authenticate(gateway: Gateway) -> None:
+    refused = open_docs(gateway, "")
     assert refused.status == 401
     assert refused.headers["WWW-Authenticate"].startswith("Basic")
 
 
-def test_it_is_a_small_page(page: Response) -> None:
+def test_the_page_is_small(page: Response) -> None:
     assert (page.status, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert len(page.body) < 20_000
 
 
-def test_it_names_no_other_host(page: Response) -> None:
+def test_the_page_references_no_other_host(page: Response) -> None:
     text = page.body.decode()
     assert re.findall(r"(?:https?:)?//[a-z]", text) == []
     assert (
@@ -49,24 +49,24 @@ def test_it_names_no_other_host(page: Response) -> None:
     )
 
 
-def test_it_may_load_itself_and_nothing_else(page: Response) -> None:
+def test_the_policy_allows_only_the_inline_script_and_style(page: Response) -> None:
     rules = dict(rule.split(" ", 1) for rule in page.headers["content-security-policy"].split("; "))
     assert (rules["default-src"], rules["connect-src"]) == ("'none'", "'self'")
     for kind in ("script", "style"):
         inline = re.findall(rf"<{kind}>(.*?)</{kind}>", page.body.decode(), re.DOTALL)
-        digests = [base64.b64encode(hashlib.sha256(one.encode()).digest()) for one in inline]
-        assert rules[f"{kind}-src"].split() == [f"'sha256-{one.decode()}'" for one in digests]
+        digests = [base64.b64encode(hashlib.sha256(block.encode()).digest()) for block in inline]
+        assert rules[f"{kind}-src"].split() == [f"'sha256-{block.decode()}'" for block in digests]
         assert len(inline) == 1
 
 
-def test_what_it_shows_is_never_taken_for_markup(page: Response) -> None:
+def test_the_page_never_inserts_html(page: Response) -> None:
     text = page.body.decode()
     banned = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(")
     assert [word for word in banned if word in text] == []
     assert re.findall(r"<[a-z][^>]*\s(?:on[a-z]+|style)=", text) == []
 
 
-def test_nobody_may_frame_it_sniff_it_or_learn_where_one_came_from(page: Response) -> None:
+def test_the_page_has_its_security_headers(page: Response) -> None:
     assert page.headers["x-content-type-options"] == "nosniff"
     assert page.headers["referrer-policy"] == "no-referrer"
     assert page.headers["cache-control"].startswith("private")

@@ -1,4 +1,4 @@
-"""Somebody blocked the bot: what is made of their reminders, notices and answers."""
+"""A recipient blocked the bot: reminders fail, notifications and replies are dropped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLOCKED = {"ok": False, "description": "Forbidden: bot was blocked by the user"}
 
 @pytest.fixture
 def receiver(client: StackClient) -> Iterator[Receiver]:
-    """In the place of Telegram: everybody there has blocked us."""
+    """Stand in for Telegram, where every recipient has blocked the bot."""
     del client
     with Receiver() as receiver:
         receiver.answer(403, json.dumps(BLOCKED).encode())
@@ -28,26 +28,28 @@ def receiver(client: StackClient) -> Iterator[Receiver]:
         yield receiver
 
 
-def a_reminder(client: StackClient, **fields: str) -> str:
-    place = {"channel": "telegram", "reply_target": "42", "sender_id": "42"}
-    return str(client.create(description="tea", **{"in": "10s", **place, **fields})["id"])
+def create_reminder(client: StackClient, **fields: str) -> str:
+    recipient = {"channel": "telegram", "reply_target": "42", "sender_id": "42"}
+    return str(client.create(description="tea", **{"in": "10s", **recipient, **fields})["id"])
 
 
-def test_a_reminder_is_lost_at_once(client: StackClient, receiver: Receiver) -> None:
-    task = a_reminder(client)
+def test_a_reminder_fails_without_retries(client: StackClient, receiver: Receiver) -> None:
+    task = create_reminder(client)
     client.advance("2h")
     after = client.task(task)
     assert (after["status"], after["retry_count"]) == ("failed", 1)
     assert after["last_error_category"] == "recipient_gone"
     assert "bot was blocked by the user" in after["last_error"]
-    reminder, notice = receiver.requests
+    reminder, notification = receiver.requests
     assert reminder.json["text"].startswith("Reminder: tea")
-    assert "failed" in notice.json["text"]
+    assert "failed" in notification.json["text"]
     assert client.items("/dead-letters") == []
 
 
-def test_a_series_is_paused_after_three_lost_ones(client: StackClient, receiver: Receiver) -> None:
-    task = a_reminder(client, repeat="daily")
+def test_a_series_is_paused_after_three_failed_occurrences(
+    client: StackClient, receiver: Receiver
+) -> None:
+    task = create_reminder(client, repeat="daily")
     client.advance("5d")
     after = client.task(task)
     assert (after["status"], after["paused"]) == ("pending", True)
@@ -55,7 +57,7 @@ def test_a_series_is_paused_after_three_lost_ones(client: StackClient, receiver:
     assert client.items("/dead-letters") == []
 
 
-def test_the_answer_to_a_command_is_dropped_and_the_command_done(
+def test_a_command_is_carried_out_and_its_reply_dropped(
     client: StackClient, receiver: Receiver
 ) -> None:
     update = {

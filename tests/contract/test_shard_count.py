@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
+import boto3
 import pytest
-from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoScanCursors
-from duecourse.adapters.aws.dynamodb.scanned_shards import KEPT, ScannedShards
+from duecourse.adapters.aws.dynamodb.scan_cursors import MAX_SHARD_COUNT, DynamoScanCursors
+from duecourse.adapters.aws.dynamodb.scanned_shards import CACHE_TTL, ScannedShards
 from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
+from duecourse.domain.dispatch.timing import scan_horizon
 from duecourse.domain.requests.task_filter import TaskFilter
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.dispatch.scan_due import ScanDeps, scan_due
 
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
+from local.runtime.template import load_template
 from tests.contract.conftest import RETENTION
 from tests.contract.test_soonest import numbered
 from tests.contract.test_task_listings import walked
@@ -70,6 +74,45 @@ def test_a_walk_may_begin_under_one_shard_count_and_end_under_another() -> None:
     assert [*first.items, *rest.items] == tasks[::-1]
 
 
+@pytest.mark.parametrize(
+    "attributes",
+    [{"value": {"S": "{"}}, {"value": {"S": '{"7": "x"}'}}, {"schema_version": {"N": "2"}}],
+    ids=["no JSON", "no instant", "newer schema"],
+)
+def test_every_task_is_found_after_the_cursors_became_unreadable(
+    attributes: dict[str, Any],
+) -> None:
+    tasks = created(store_with(8), range(20))
+    scan_with(8)
+    scan_with(2)
+    dynamodb = boto3.client("dynamodb")
+    stored = {"key": {"S": "scanner"}, "value": {"S": "{}"}} | attributes
+    dynamodb.put_item(TableName="StateTable", Item=stored)
+
+    for _ in range(2):  # before and after the scanner replaced them
+        assert walked(store_with(2), limit=100) == tasks[::-1]
+        assert store_with(2).list_soonest(100) == tasks
+        scan_with(2)
+    assert {*range(8)} <= set(DynamoScanCursors().load())
+
+
+def test_an_unreadable_cursor_does_not_stop_the_scanner_from_dispatching_every_shard() -> None:
+    due_at = scan_horizon(NOW) - MINUTE / 2
+    tasks = [store_with(8).create(numbered(n, due_at=due_at)) for n in range(8)]
+    stored = {"key": {"S": "scanner"}, "value": {"S": "{"}}
+    boto3.client("dynamodb").put_item(TableName="StateTable", Item=stored)
+    queue = ListQueue()
+    deps = ScanDeps(store_with(2), queue, ManualClock(NOW), ThreadedFanOut(1))
+
+    scan_due(deps, DynamoScanCursors(), shard_count=2)
+
+    assert {one.task_id for one in queue} == {task.id for task in tasks}
+
+
+def test_no_deployment_has_more_shards_than_the_fallback() -> None:
+    assert load_template()["Parameters"]["ShardCount"]["MaxValue"] == MAX_SHARD_COUNT
+
+
 def test_the_shards_are_read_once_a_minute_and_only_for_lists(calls: CallInterceptor) -> None:
     clock = ManualClock(NOW)
     store = store_with(2, clock)
@@ -82,6 +125,6 @@ def test_the_shards_are_read_once_a_minute_and_only_for_lists(calls: CallInterce
             store.list_page(TaskFilter(), limit=5, cursor=None)
             store.list_soonest(5)
         assert calls.counts["api", "dynamodb.GetItem"] == 2
-        clock.at += KEPT
+        clock.at += CACHE_TTL
         store.list_soonest(5)
         assert calls.counts["api", "dynamodb.GetItem"] == 3

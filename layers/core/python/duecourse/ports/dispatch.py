@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 
 class ScanCursors(Protocol):
-    def load(self) -> Mapping[int, datetime]:
-        """Return, per shard, the instant up to which every due task was dispatched."""
+    def load(self) -> Mapping[int, datetime | None]:
+        """Return, per shard, the instant up to which every due task was dispatched.
+
+        None: the shard may hold tasks, and that instant is not known.
+        """
 
     def save(self, cursors: Mapping[int, datetime]) -> None: ...
 

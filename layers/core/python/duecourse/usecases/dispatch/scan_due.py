@@ -44,7 +44,7 @@ def scan_due(deps: ScanDeps, cursors: ScanCursors, *, shard_count: int) -> ScanR
     first = scan_horizon(now - SCAN_INTERVAL)
 
     def scan(shard: int) -> _ShardScan:
-        return _scan_shard(deps, shard, start=stored_cursors.get(shard, first), end=end)
+        return _scan_shard(deps, shard, start=stored_cursors.get(shard) or first, end=end)
 
     scans = list(deps.fan_out(scan, list_shards(stored_cursors, shard_count)))
     cursors.save({scan.shard: scan.scanned_until for scan in scans})

@@ -11,23 +11,25 @@ from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.time.instant import from_text, to_text
 
 STATE_KEY = "scanner"
+MAX_SHARD_COUNT = 64  # the highest ShardCount that the template accepts
 
 
 class DynamoScanCursors:
-    def load(self) -> Mapping[int, datetime]:
+    def load(self) -> Mapping[int, datetime | None]:
         """Return the cursor of each shard.
 
-        Returns none if the item is unreadable: the scanner then starts over, and the sweeper finds
-        the tasks it misses.
+        If the item is unreadable, nobody knows which shards hold tasks: all of them are returned,
+        without a cursor. The scanner then starts over, and the sweeper finds the tasks it misses.
         """
         try:
             return read_state(STATE_KEY, _to_cursors) or {}
         except UnreadableItemError:
-            return {}
+            return dict.fromkeys(range(MAX_SHARD_COUNT))
 
     def save(self, cursors: Mapping[int, datetime]) -> None:
+        """Replace the cursors. An unreadable item is replaced too: each scan needs the last one."""
         StateItem(STATE_KEY, value={str(n): to_text(at) for n, at in cursors.items()}).save()
 
 
-def _to_cursors(item: StateItem) -> Mapping[int, datetime]:
+def _to_cursors(item: StateItem) -> Mapping[int, datetime | None]:
     return {int(shard): from_text(text) for shard, text in item.value.items()}

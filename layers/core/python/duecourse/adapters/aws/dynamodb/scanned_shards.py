@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from duecourse.ports.dispatch import ScanCursors
 from duecourse.ports.runtime import Clock
 
-KEPT = timedelta(seconds=60)
+CACHE_TTL = timedelta(seconds=60)
 
 
 class ScannedShards:
@@ -20,10 +20,10 @@ class ScannedShards:
     def __init__(self, cursors: ScanCursors, clock: Clock) -> None:
         self._cursors = cursors
         self._clock = clock
-        self._read: tuple[Set[int], datetime] | None = None
+        self._cached: tuple[Set[int], datetime] | None = None
 
     def __call__(self) -> Set[int]:
         now = self._clock.now()
-        if self._read is None or now - self._read[1] >= KEPT:
-            self._read = frozenset(self._cursors.load()), now
-        return self._read[0]
+        if self._cached is None or now - self._cached[1] >= CACHE_TTL:
+            self._cached = frozenset(self._cursors.load()), now
+        return self._cached[0]

@@ -61,17 +61,21 @@ def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("kind", "payload", "message"),
     [
-        ("reminder", {"budget": "x"}, "budget: is not known; these are: idempotent, "),
-        ("action", {**SCRIPTED, "budgt": "x"}, "budgt: is not known; these are: provider, budget,"),
-        ("action", {**SCRIPTED, "model": "x"}, "model: is not known; these are: "),
+        ("reminder", {"budget": "x"}, "budget: unknown key; allowed keys: idempotent, "),
+        (
+            "action",
+            {**SCRIPTED, "budgt": "x"},
+            "budgt: unknown key; allowed keys: provider, budget,",
+        ),
+        ("action", {**SCRIPTED, "model": "x"}, "model: unknown key; allowed keys: "),
         (
             "action",
             {**PROVIDER_PAYLOADS["openai"], **SCRIPT_KEYS},
-            "script: is not known; these are: ",
+            "script: unknown key; allowed keys: ",
         ),
-        ("action", {**SCRIPTED, "schema": {}}, "schema: is not known; these are: "),
-        ("enrich", {**SCRIPTED, "schma": {}}, "schma: is not known; these are: provider, "),
-        ("lamps", {"lmap": "hall"}, "lmap: is not known; these are: lamp, idempotent, "),
+        ("action", {**SCRIPTED, "schema": {}}, "schema: unknown key; allowed keys: "),
+        ("enrich", {**SCRIPTED, "schma": {}}, "schma: unknown key; allowed keys: provider, "),
+        ("lamps", {"lmap": "hall"}, "lmap: unknown key; allowed keys: lamp, idempotent, "),
         # Whose keys they would be is not known before the provider is.
         ("action", {"provider": "openia", "modle": "x"}, "provider: must be one of: "),
         ("action", {"provider": [], "modle": "x"}, "provider: must be one of: "),
@@ -86,7 +90,7 @@ def test_the_keys_of_a_verifier_are_those_of_its_provider(kind: str) -> None:
     payload = {"action": SCRIPTED, "webhook": {"url": "https://a.example/"}}.get(kind, {})
     verifier = {"provider": "openai", **MODEL_KEYS, "modle": "x"}
     assert refusal(kind, {**payload, "verifier": verifier}) == (
-        "verifier.modle: is not known; these are: "
+        "verifier.modle: unknown key; allowed keys: "
         "provider, budget, max_cost, model, endpoint, max_tokens, timeout"
     )
 
@@ -104,7 +108,7 @@ def test_the_keys_of_a_review_are_those_of_whoever_does_it(
 ) -> None:
     payload = {**SCRIPTED, **spec, "review": {**review, "modle": "x"}}
     assert refusal("action", payload) == (
-        f"review.modle: is not known; these are: provider, budget, max_cost, {known}"
+        f"review.modle: unknown key; allowed keys: provider, budget, max_cost, {known}"
     )
 
 

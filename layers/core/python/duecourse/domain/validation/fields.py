@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from duecourse.domain.errors import FieldError, InvalidFieldsError
+from duecourse.domain.validation.json_values import measure
 
 T = TypeVar("T")
 Schema = Mapping[str, Any]  # JSON Schema
@@ -86,11 +87,11 @@ class Fields:
 def text_field(limit: int) -> Reader[str]:
     def parse(value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
-            raise ValueError("must be a text that is not empty")
+            raise ValueError("must be a non-empty string")
         if len(value) > limit:
             raise ValueError(f"must be at most {limit:,} characters, not {len(value):,}")
         if not _is_utf8(value):
-            raise ValueError("holds half a character (a lone surrogate)")
+            raise ValueError("must be valid Unicode, without lone surrogates")
         return value
 
     return Reader(parse, {"type": "string", "pattern": r"\S", "maxLength": limit})
@@ -99,7 +100,9 @@ def text_field(limit: int) -> Reader[str]:
 def choice_field(choices: Collection[str]) -> Reader[str]:
     def parse(value: Any) -> str:
         if not isinstance(value, str) or value not in choices:
-            raise ValueError(f"must be one of: {', '.join(sorted(choices)) or 'none is set up'}")
+            raise ValueError(
+                f"must be one of: {', '.join(sorted(choices)) or 'none is configured'}"
+            )
         return value
 
     return Reader(parse, {"type": "string", "enum": sorted(choices)})
@@ -118,18 +121,18 @@ def object_field(limit: int) -> Reader[dict[str, Any]]:
     def parse(value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise ValueError("must be a JSON object")
-        if _nesting_depth(value) > DEPTH_LIMIT:
+        if measure(value)[0] > DEPTH_LIMIT:
             raise ValueError(f"must not be nested deeper than {DEPTH_LIMIT} levels")
         compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         size = len(compact.encode("utf-8", "surrogatepass"))
         if size > limit:
             raise ValueError(f"must be at most {limit // 1024} KiB, not {size / 1024:.1f} KiB")
         if not _is_utf8(compact):
-            raise ValueError("holds half a character (a lone surrogate)")
+            raise ValueError("must be valid Unicode, without lone surrogates")
         return value
 
-    told = f"At most {limit // 1024} KiB as JSON, nested at most {DEPTH_LIMIT} levels deep."
-    return Reader(parse, {"type": "object", "description": told})
+    text = f"At most {limit // 1024} KiB as JSON, nested at most {DEPTH_LIMIT} levels deep."
+    return Reader(parse, {"type": "object", "description": text})
 
 
 def object_schema(fields: Mapping[str, Schema], *, required: Collection[str]) -> dict[str, Any]:
@@ -144,22 +147,6 @@ def object_schema(fields: Mapping[str, Schema], *, required: Collection[str]) ->
 
 def nullable(schema: Schema) -> dict[str, Any]:
     return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _nesting_depth(value: Any) -> int:
-    """Return the nesting depth of a JSON value.
-
-    It loops over levels: recursion would overflow on the very values that this guards against.
-    """
-    depth, level = 0, [value]
-    while level := [part for part in level if isinstance(part, dict | list)]:
-        depth += 1
-        level = [
-            part
-            for parent in level
-            for part in (parent.values() if isinstance(parent, dict) else parent)
-        ]
-    return depth
 
 
 def _is_utf8(value: str) -> bool:

@@ -34,10 +34,10 @@ def test_an_impossible_change_is_refused_with_its_reason(client: StackClient) ->
     assert refused == {
         ("indeterminate", "retry"): "may have had its effect: resolve it first, as applied, "
         "not_applied or skip",
-        ("failed", "cancel"): "is failed: it cannot become cancelled",
+        ("failed", "cancel"): "is failed and cannot become cancelled",
         ("to verify", "retry"): "is pending_verification: it has no failure to retry",
         ("delivered", "retry"): "is delivered: it has no failure to retry",
-        ("delivered", "cancel"): "is delivered: it cannot become cancelled",
+        ("delivered", "cancel"): "is delivered and cannot become cancelled",
         ("waiting", "retry"): "is pending: it has no failure to retry",
         ("repeating", "retry"): "is pending: it has no failure to retry",
         ("paused", "retry"): "is paused: resume it first",

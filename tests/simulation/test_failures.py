@@ -213,7 +213,7 @@ def test_a_permanently_failed_subject_needs_a_reset(
 
     after = client.task(refused["id"])
     assert (after["status"], call_count) == ("failed", 1)
-    assert "reset it first" in after["last_error"]
+    assert "reset the subject first" in after["last_error"]
     assert client.call("POST", "/subjects/story-1/reset").body["status"] is None
     assert client.call("POST", f"/tasks/{refused['id']}/retry").status == 200
     client.advance("1m")

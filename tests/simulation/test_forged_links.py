@@ -53,7 +53,7 @@ def test_a_payload_with_a_link_is_refused(client: StackClient, key: str, kind: s
     for answer in (created, changed):
         [error] = answer.body["errors"]
         assert (answer.status, error["field"]) == (422, "payload")
-        assert error["message"].startswith(f"{key}: is set by the system alone")
+        assert error["message"].startswith(f"{key}: is set by Duecourse")
     assert client.task(task["id"]) == task
     client.say(f"/cancel {series['id']}")
     assert cancelled_ids(client) == [series["id"]]

@@ -406,7 +406,7 @@ def test_a_name_that_resolves_to_a_private_address_is_refused(
     client.advance("15s")
     task = client.task(task_id)
     assert task["last_error"] == (
-        "the host metadata.example leads to an address that is not public"
+        "the host metadata.example resolves to an address that is not public"
     )
     assert runs_of(client, task)[0]["mutation"]["status"] == "failed"
     assert receiver.connections == 0
@@ -422,14 +422,14 @@ def test_a_name_is_resolved_and_checked_at_every_attempt(
     assert client.task(task_id)["last_error"] == "rebinding.example answered 503"
     resolver.addresses["rebinding.example"] = ["169.254.169.254"]
     client.advance("10m")
-    assert "rebinding.example may be reached by https only" in client.task(task_id)["last_error"]
+    assert "rebinding.example can be reached over https only" in client.task(task_id)["last_error"]
     assert len(receiver.requests) == 1
 
 
 def test_plain_http_is_refused_for_other_hosts(client: StackClient, resolver: FakeResolver) -> None:
     resolver.addresses["public.example"] = ["93.184.215.14"]
     task = run_webhook(client, "http://public.example/hook")
-    assert task["last_error"] == "the host public.example may be reached by https only"
+    assert task["last_error"] == "the host public.example can be reached over https only"
 
 
 def test_an_unknown_name_is_reported(client: StackClient, resolver: FakeResolver) -> None:

@@ -36,7 +36,7 @@ def test_an_unknown_key_is_refused(client: StackClient) -> None:
         for answer in (created, changed):
             [error] = answer.body["errors"]
             assert (answer.status, error["field"]) == (422, "payload")
-            assert error["message"].startswith(f"{expected}: is not known; these are: ")
+            assert error["message"].startswith(f"{expected}: unknown key; allowed keys: ")
         assert client.task(task["id"]) == task
     assert len(client.items("/tasks")) == len(TYPOS)
 

@@ -108,8 +108,10 @@ def test_reading_it_is_a_503_that_says_why(client: StackClient, poison: dict[str
     for method, route in (("GET", ""), ("POST", "/cancel"), ("GET", "/runs")):
         answer = client.call(method, f"/tasks/{bad['id']}{route}")
         assert (answer.status, answer.headers["content-type"]) == (503, "application/problem+json")
-        assert answer.body["detail"].startswith(f"task {bad['id']} cannot be read by this version")
-    assert "cannot be read by this version" in client.say(f"/task {bad['short_id']}")
+        assert answer.body["detail"].startswith(
+            f"this version of Duecourse cannot read task {bad['id']}:"
+        )
+    assert "this version of Duecourse cannot read" in client.say(f"/task {bad['short_id']}")
 
 
 def test_the_error_omits_its_content(client: StackClient) -> None:
@@ -136,7 +138,7 @@ def test_its_message_is_dead_lettered_alone(client: StackClient, poison: dict[st
     assert {client.task(task["id"])["status"] for task in others} == {"delivered"}
     [letter] = client.items("/dead-letters")
     assert (letter["task_id"], letter["queue"]) == (waiting["id"], "work")
-    assert "cannot be read by this version" in letter["reason"]
+    assert "this version of Duecourse cannot read" in letter["reason"]
     redriven = client.call("POST", "/dead-letters/redrive").body
     assert redriven["redriven"] == []
 

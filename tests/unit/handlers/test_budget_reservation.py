@@ -291,5 +291,7 @@ def test_where_nothing_is_held_there_is_nothing_to_let_go() -> None:
 
 def test_a_provider_that_is_not_set_up_is_named() -> None:
     task = claim_task(an_action(payload={"provider": "oracle"}))
-    with pytest.raises(NotConfiguredError, match="the provider oracle is not set up here"):
+    with pytest.raises(
+        NotConfiguredError, match="the provider oracle is not configured in this deployment"
+    ):
         act(task, "")

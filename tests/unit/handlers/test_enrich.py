@@ -235,14 +235,18 @@ def test_a_schema_that_is_not_understood_any_more_fails_before_money_is_held() -
 
 def test_a_provider_that_is_gone_fails_before_money_is_held() -> None:
     desk = Desk(provider="oracle", budget="stories")
-    with pytest.raises(NotConfiguredError, match="the provider oracle is not set up here"):
+    with pytest.raises(
+        NotConfiguredError, match="the provider oracle is not configured in this deployment"
+    ):
         desk.run()
     assert desk.money == (0, 0)
 
 
 def test_a_channel_that_is_gone_fails_before_money_is_held() -> None:
     desk = Desk(budget="stories", tell=True).of(channel="pigeon")
-    with pytest.raises(NotConfiguredError, match="the channel pigeon is not set up here"):
+    with pytest.raises(
+        NotConfiguredError, match="the channel pigeon is not configured in this deployment"
+    ):
         desk.run()
     assert (desk.provider.asked, desk.money) == ([], (0, 0))
 

@@ -105,7 +105,7 @@ def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
         ({"timeout": 46}, "timeout: must be a whole number from 1 to 45"),
         ({"timeout": 1.5}, "timeout: must be a whole number from 1 to 45"),
         ({"timeout": None}, "timeout: must be a whole number from 1 to 45"),
-        ({"Input": 1}, "Input: is not known; these are: function, input, "),
+        ({"Input": 1}, "Input: unknown key; allowed keys: function, input, "),
     ],
 )
 def test_a_payload_that_is_wrong_is_refused_by_its_key(
@@ -118,7 +118,7 @@ def test_a_payload_that_is_wrong_is_refused_by_its_key(
 
 def test_where_no_function_may_be_called_that_is_said() -> None:
     handler = LambdaHandler(Functions(), ManualClock(NOW), frozenset())
-    with pytest.raises(ValueError, match="function: must be one of: none is set up"):
+    with pytest.raises(ValueError, match="function: must be one of: none is configured"):
         handler.check({"function": "resize"})
 
 
@@ -160,7 +160,9 @@ def test_without_any_time_left_nothing_is_called() -> None:
 
 def test_a_function_that_may_not_be_called_any_more_is_not() -> None:
     functions = Functions()
-    with pytest.raises(NotConfiguredError, match="the function wipe is not set up here"):
+    with pytest.raises(
+        NotConfiguredError, match="the function wipe is not configured in this deployment"
+    ):
         mutate(functions, some_work(function="wipe"))
     assert functions.calls == []
 

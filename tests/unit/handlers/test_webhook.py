@@ -128,7 +128,7 @@ def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
 
 
 def test_a_key_that_is_not_known_is_named() -> None:
-    assert problem_with(url=URL, ulr=URL).startswith("ulr: is not known; these are: url, body")
+    assert problem_with(url=URL, ulr=URL).startswith("ulr: unknown key; allowed keys: url, body")
 
 
 def test_a_payload_with_a_key_that_was_taken_by_earlier_code_still_runs(receiver: Receiver) -> None:
@@ -184,7 +184,7 @@ def test_a_local_stack_may_speak_to_itself_only(url: str) -> None:
 
 def test_a_url_with_a_password_is_refused_without_repeating_it() -> None:
     problem = problem_with(url="https://user:s3cret@hooks.example/")
-    assert problem == "url: must not hold a user name or a password"
+    assert problem == "url: must not contain a user name or a password"
 
 
 @pytest.mark.parametrize("headers", [None, [], "X-A: b", {f"X-{n}": "" for n in range(21)}])
@@ -215,13 +215,16 @@ def test_headers_are_an_object_of_at_most_twenty(headers: Any) -> None:
     ],
 )
 def test_a_header_that_is_ours_to_say_cannot_be_set(name: str) -> None:
-    assert problem_with(url=URL, headers={name: "x"}) == f"headers: {name} cannot be set"
+    assert (
+        problem_with(url=URL, headers={name: "x"})
+        == f"headers: {name} is set by Duecourse and cannot be given"
+    )
 
 
 @pytest.mark.parametrize("name", ["", "X A", "X:", "X\r\nY", "X\n", "Ü", "x" * 101])
 def test_the_name_of_a_header_is_one_word(name: str) -> None:
     problem = problem_with(url=URL, headers={name: "x"})
-    assert problem == "headers: the name of a header must be one word"
+    assert problem == "headers: the name of a header must be one token, such as X-Team"
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-B: c", "a\nb", "a\r\n b", "\x00", "\x7f", "ü", "☃"])
@@ -297,7 +300,9 @@ def test_its_receiver_can_tell_who_sent_it(receiver: Receiver) -> None:
 @pytest.mark.parametrize("keys", [FixedKeys(), FixedKeys(webhook_signing="")])
 def test_without_a_secret_nothing_is_sent(receiver: Receiver, keys: FixedKeys) -> None:
     handler = WebhookHandler(HANDLER.http_client, keys, HANDLER.clock, is_loopback_allowed=True)
-    with pytest.raises(NotConfiguredError, match="the secret webhook_signing is not set up here"):
+    with pytest.raises(
+        NotConfiguredError, match="the secret webhook_signing is not configured in this deployment"
+    ):
         run(receiver, handler)
     assert receiver.connections == 0
 

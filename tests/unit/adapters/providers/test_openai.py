@@ -225,7 +225,7 @@ def test_without_a_key_nothing_is_sent(keys: dict[str, str]) -> None:
     error = error_of(a_provider(poster, keys))
     assert isinstance(error, MissingKeyError)
     assert (error.type, error.code, error.cost) == ("MissingKey", "missing_api_key", 0)
-    assert "there is no API key for openai here" in str(error)
+    assert "no API key is configured for openai" in str(error)
     assert poster.posts == []
 
 
@@ -340,7 +340,7 @@ def test_a_local_stack_may_be_led_to_itself(url: str) -> None:
     ],
 )
 def test_a_local_stack_is_led_nowhere_else(url: str) -> None:
-    with pytest.raises(ValueError, match=r"^endpoint: must be one that is set up"):
+    with pytest.raises(ValueError, match=r"^endpoint: must be a configured endpoint"):
         a_local_provider().check({"endpoint": url})
 
 
@@ -368,7 +368,7 @@ def test_an_answer_that_was_cut_off_is_paid_but_not_trusted(
     error = error_of(openai)
     assert (error.code, error.cost, error.status) == ("max_tokens", 165, None)
     assert error.model == "gpt-5.4-mini-2026-03-17"
-    assert "cut its answer off" in str(error)
+    assert "truncated its reply" in str(error)
 
 
 @pytest.mark.parametrize("content", ["", " \n", None, [], {"text": "SUCCESS"}, 7])
@@ -504,12 +504,12 @@ def test_of_an_error_page_the_title_is_told(receiver: Receiver, openai: HttpProv
     ("body", "told"),
     [
         (b"<p>come <b>back</b> &amp; later</p>", "come back & later"),
-        (b"", "no words"),
+        (b"", "no message"),
         (b"\xff\xfe", "\ufffd\ufffd"),
         (b'{"error": "busy"}', "busy"),
         (b'{"detail": "Not Found"}', "Not Found"),
         (b'{"message": "gone"}', "gone"),
-        (b'{"error": {"message": 7, "type": [], "code": {}}}', "no words"),
+        (b'{"error": {"message": 7, "type": [], "code": {}}}', "no message"),
         (b"[1]", "[1]"),
     ],
 )

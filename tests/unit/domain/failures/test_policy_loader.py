@@ -48,18 +48,18 @@ def line_of(needle: str, text: str) -> int:
 
 
 BROKEN = [
-    ("max_retries = 3", "max_retries = 0", "max_retries", "from 1 up"),
-    ("max_retries = 3", "max_retries = true", "max_retries", "from 1 up"),
+    ("max_retries = 3", "max_retries = 0", "max_retries", "of at least 1"),
+    ("max_retries = 3", "max_retries = true", "max_retries", "of at least 1"),
     ("max_retries = 3\n", "", "about", "max_retries is missing"),
     ('limits = "runs"', 'limits = "tides"', "limits", "must be one of: runs, retries"),
     ('fallback = "unknown"', 'fallback = "fog"', "fallback", "fog is not a category"),
     ("escalate_to_human", "sail_away", "ladder", "'sail_away', but must be one of"),
-    ('fix = "Wait."', "fix = 7", "fix", "must be a text"),
+    ('fix = "Wait."', "fix = 7", "fix", "must be a non-empty string"),
     ('["30s", "2m"]', '["30s", "soon"]', "delays", "must be a duration"),
-    ("limit = 2", "limit = 0", "limit = 0", "from 1 up"),
+    ("limit = 2", "limit = 0", "limit = 0", "of at least 1"),
     ("limit = 2", "counts = 1", "counts", "must be true or false"),
-    ("limit = 2", "limt = 2", "limt", "not a key that is known"),
-    ("max_retries = 3", "max_retries = 3\ntides = 1", "tides", "not a key that is known"),
+    ("limit = 2", "limt = 2", "limt", "is not a known key"),
+    ("max_retries = 3", "max_retries = 3\ntides = 1", "tides", "is not a known key"),
     ('category = "storm"', 'category = "fog"', "fog", "fog is not a category"),
     ('category = "storm"\n', "", "[[rules]]", "category is missing"),
     ('id = "gale"\n', "", "[[rules]]", "id is missing"),
@@ -76,7 +76,7 @@ BROKEN = [
     ("says =", "confidence = 2\nsays =", "confidence", "from 0 to 1"),
     ("says =", 'where = "sea"\nsays =', "where", "must be one of: verdict, text"),
     ("says =", 'tier = "deck"\nsays =', "tier", "must be one of: overruling"),
-    ("says =", "saz = 1\nsays =", "saz", "not a key that is known"),
+    ("says =", "saz = 1\nsays =", "saz", "is not a known key"),
     ('limits = "runs"', 'limits = "runs', 'limits = "runs', "line 3"),
 ]
 
@@ -166,7 +166,7 @@ def test_other_policies_may_take_such_rules() -> None:
         ),
         (
             {"harbour.toml": HEAD, "harbour.rules.toml": "about = 1\n" + RULE},
-            "harbour.rules.toml, line 1: about: is not a key",
+            "harbour.rules.toml, line 1: about: is not a known key",
         ),
         (
             {"harbour.toml": HEAD, "harbour.rules.toml": RULE.replace("storm", "calm")},

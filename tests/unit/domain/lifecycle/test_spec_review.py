@@ -195,7 +195,7 @@ def refused(payload: dict[str, Any]) -> str:
 @pytest.mark.parametrize("key", ["spec_review", "snooze_of"])
 @pytest.mark.parametrize("value", [{"of": ID}, ID, None])
 def test_nobody_else_can_link_tasks(key: str, value: Any) -> None:
-    message = f"{key}: is set by the system alone, and not in a payload"
+    message = f"{key}: is set by Duecourse; remove it from the payload"
     assert refused({key: value}) == message
     with pytest.raises(InvalidFieldsError, match=message):
         parse_changes(

@@ -77,7 +77,7 @@ def test_cancelling_twice_changes_nothing() -> None:
 
 @pytest.mark.parametrize("status", ["delivered", "completed", "failed"])
 def test_what_has_ended_cannot_be_cancelled(status: str) -> None:
-    with pytest.raises(IllegalTransitionError, match=f"is {status}: it cannot become cancelled"):
+    with pytest.raises(IllegalTransitionError, match=f"is {status} and cannot become cancelled"):
         user_actions.cancel(a_task(status=Status(status)), at=NOW)
 
 

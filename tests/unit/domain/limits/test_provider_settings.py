@@ -87,12 +87,12 @@ def line_of(needle: str, toml: str) -> int:
 
 
 BROKEN = [
-    ('model = "pilot-2"', "model = 7", "model = 7", "must be a text"),
+    ('model = "pilot-2"', "model = 7", "model = 7", "must be a non-empty string"),
     ('model = "pilot-2"\n', "", "[harbour]", "model is missing"),
-    ("max_tokens = 500", "max_tokens = 0", "max_tokens", "from 1 up"),
+    ("max_tokens = 500", "max_tokens = 0", "max_tokens", "of at least 1"),
     ("max_tokens = 500", "max_tokens = 100001", "max_tokens", "at most 100,000"),
     ("max_tokens = 500", "max_token = 500", "[harbour]", "max_tokens is missing"),
-    ("max_tokens = 500", "max_tokens = 500\ncolour = 1", "colour", "not a key that is known"),
+    ("max_tokens = 500", "max_tokens = 500\ncolour = 1", "colour", "is not a known key"),
     ("https://api.harbour", "http://api.harbour", "endpoint =", "must be a URL such as https://"),
     ("harbour.example/v1", "harbour.example/v1/", "endpoint =", "without a slash at its end"),
     ("https://api.harbour", "https://ada:pw@harbour", "endpoint =", "must be a URL"),

@@ -53,7 +53,7 @@ def test_a_provider_must_be_named() -> None:
 
 
 def test_where_no_provider_is_set_up_that_is_said() -> None:
-    assert refusal({}, provider="scripted") == "provider: must be one of: none is set up"
+    assert refusal({}, provider="scripted") == "provider: must be one of: none is configured"
 
 
 @pytest.mark.parametrize("budget", ["", "a b", "x" * 101, "é", "a/b", 5, None, [], {}])

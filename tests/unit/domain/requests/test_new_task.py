@@ -73,7 +73,7 @@ def test_a_task_needs_a_channel_where_there_is_no_default() -> None:
 
 @pytest.mark.parametrize("extra", [{}, {"repeat": "daily"}, {"repeat": "FREQ=DAILY"}])
 def test_a_task_needs_a_first_time(extra: dict[str, Any]) -> None:
-    assert refusals({"description": "x", **extra}) == [("due_at", "is required (or in)")]
+    assert refusals({"description": "x", **extra}) == [("due_at", "is required: give due_at or in")]
 
 
 def test_a_first_time_is_given_in_one_way_only() -> None:
@@ -131,7 +131,7 @@ def test_whether_it_is_verified_is_said_by_yes_or_no(verify: Any) -> None:
 
 def test_a_reminder_has_no_work_to_verify() -> None:
     raw = {"description": "x", "in": "5m", "verify": True}
-    assert refusals(raw) == [("verify", "a reminder has no work to verify: must be false")]
+    assert refusals(raw) == [("verify", "must be false: a reminder has no work to verify")]
 
 
 def test_only_a_reminder_cannot_do_without_a_channel() -> None:
@@ -290,4 +290,4 @@ def test_a_first_time_that_the_clocks_skip_stays_the_anchor_of_its_series() -> N
 
 def test_an_rrule_written_with_blanks_needs_a_first_time_all_the_same() -> None:
     raw = {"description": "x", "repeat": "FREQ = DAILY ; COUNT=3"}
-    assert refusals(raw) == [("due_at", "is required (or in)")]
+    assert refusals(raw) == [("due_at", "is required: give due_at or in")]

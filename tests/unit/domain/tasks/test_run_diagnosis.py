@@ -172,5 +172,5 @@ def test_what_has_the_wrong_type_is_refused_by_name(stored: Any, named: str) -> 
 
 def test_a_run_whose_diagnosis_cannot_be_read_is_refused() -> None:
     stored = run_to_stored(a_run()) | {"diagnosis": {"action": "pray"}}
-    with pytest.raises(ValueError, match="there is no Action 'pray'"):
+    with pytest.raises(ValueError, match="no Action has the value 'pray'"):
         run_from_stored(stored)

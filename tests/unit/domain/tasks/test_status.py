@@ -32,7 +32,7 @@ def test_a_legal_move_is_made() -> None:
 
 def test_a_refused_move_names_both_states() -> None:
     for here, there in REFUSED:
-        with pytest.raises(IllegalTransitionError, match=f"is {here}: it cannot become {there}$"):
+        with pytest.raises(IllegalTransitionError, match=f"is {here} and cannot become {there}$"):
             a_task(status=here).move_to(there)
 
 

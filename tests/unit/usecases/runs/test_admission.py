@@ -165,7 +165,10 @@ def test_a_job_on_a_subject_that_was_given_up_says_why() -> None:
     harness = Bench(a_job(), replace(GIVEN_UP, last_error_category="json_parse"))
     harness.run()
     [report] = harness.failures
-    assert report.failure.message == "subject story-1 failed for good (json_parse): reset it first"
+    assert (
+        report.failure.message
+        == "subject story-1 failed permanently (json_parse): reset the subject first"
+    )
     assert report.failure.code == "subject_gave_up"
 
 

@@ -487,7 +487,7 @@ def test_what_is_too_large_is_said_with_its_size() -> None:
     assert report.failure.code == "result_too_large"
     room = f"{MAX_RESULT_SIZE - len('null'):,}"  # nothing was prepared, and that is written too
     assert report.failure.message == (
-        f"the result has 307,202 bytes as JSON: there is room for {room}"
+        f"the result must have at most {room} bytes as JSON, not 307,202"
     )
 
 
@@ -623,7 +623,7 @@ def test_where_the_effect_cannot_be_announced_nothing_is_done() -> None:
         *(Origin.NOT_ATTEMPTED, Effect.NONE, ["prepare"]),
     )
     assert (harness.task.status, harness.task.retry_count) == (Status.PENDING, 0)
-    assert report.failure.message == "nothing was tried yet: OSError: throttled"
+    assert report.failure.message == "the task was not attempted: OSError: throttled"
 
 
 def test_a_claim_that_cannot_be_written_leaves_the_task_alone() -> None:

@@ -27,21 +27,23 @@ class UnreadableItemError(DuecourseError):
     """
 
     def __init__(self, item: str, reason: str) -> None:
-        super().__init__(f"{item} cannot be read by this version of Duecourse: {reason}")
+        super().__init__(f"this version of Duecourse cannot read {item}: {reason}")
         self.item = item
         self.reason = reason
 
 
 class AmbiguousIdError(DuecourseError):
     def __init__(self, prefix: str) -> None:
-        super().__init__(f"several tasks begin with {prefix}: give more of the id")
+        super().__init__(f"several tasks start with {prefix}: give more characters of the id")
 
 
 class StaleTaskError(DuecourseError):
     """Another writer changed the task first, so the conditional write failed."""
 
     def __init__(self, task_id: str) -> None:
-        super().__init__(f"task {task_id} was changed by somebody else at the same moment")
+        super().__init__(
+            f"another request or run changed task {task_id} at the same time: try again"
+        )
         self.task_id = task_id
 
 
@@ -49,20 +51,24 @@ class StaleSubjectError(DuecourseError):
     """Another writer changed the subject first, so the conditional write failed."""
 
     def __init__(self, subject_id: str) -> None:
-        super().__init__(f"subject {subject_id} was changed by somebody else at the same moment")
+        super().__init__(
+            f"another request or run changed subject {subject_id} at the same time: try again"
+        )
 
 
 class PublishError(DuecourseError):
     """The event bus rejected an event. `published_count` events before it were accepted."""
 
     def __init__(self, published_count: int, reason: str) -> None:
-        super().__init__(f"the bus took {published_count} event(s), and not the next: {reason}")
+        super().__init__(
+            f"the event bus accepted {published_count} event(s) and rejected the next: {reason}"
+        )
         self.published_count = published_count
 
 
 class IllegalTransitionError(DuecourseError):
     def __init__(self, task_id: str, from_status: str, to_status: str) -> None:
-        super().__init__(f"task {task_id} is {from_status}: it cannot become {to_status}")
+        super().__init__(f"task {task_id} is {from_status} and cannot become {to_status}")
 
 
 class InvalidStateError(DuecourseError):
@@ -77,7 +83,9 @@ class SubjectPermanentlyFailedError(DuecourseError):
     origin = Origin.SUBJECT
 
     def __init__(self, subject_id: str, category: str | None) -> None:
-        super().__init__(f"subject {subject_id} failed for good ({category}): reset it first")
+        super().__init__(
+            f"subject {subject_id} failed permanently ({category}): reset the subject first"
+        )
 
 
 class NotAttemptedError(DuecourseError):
@@ -88,7 +96,7 @@ class NotAttemptedError(DuecourseError):
     origin = Origin.NOT_ATTEMPTED
 
     def __init__(self, cause: Exception) -> None:
-        super().__init__(f"nothing was tried yet: {type(cause).__name__}: {cause}")
+        super().__init__(f"the task was not attempted: {type(cause).__name__}: {cause}")
 
 
 class ActionFailedError(DuecourseError):
@@ -114,7 +122,7 @@ class ResultTooLargeError(DuecourseError):
     origin = Origin.LOGIC
 
     def __init__(self, name: str, size: int, limit: int) -> None:
-        super().__init__(f"the {name} has {size:,} bytes as JSON: there is room for {limit:,}")
+        super().__init__(f"the {name} must have at most {limit:,} bytes as JSON, not {size:,}")
 
 
 class NotJsonError(DuecourseError):
@@ -123,7 +131,7 @@ class NotJsonError(DuecourseError):
     origin = Origin.LOGIC
 
     def __init__(self, name: str, cause: Exception) -> None:
-        super().__init__(f"the {name} cannot be kept as JSON: {cause}")
+        super().__init__(f"the {name} cannot be stored as JSON: {cause}")
 
 
 class NotRecordedError(DuecourseError):
@@ -135,7 +143,8 @@ class NotRecordedError(DuecourseError):
     effect = Effect.APPLIED
 
     def __init__(self, cause: Exception) -> None:
-        super().__init__(f"it was done, but not written down: {type(cause).__name__}: {cause}")
+        problem = f"{type(cause).__name__}: {cause}"
+        super().__init__(f"the side effect happened, but storing its result failed: {problem}")
 
 
 class UnresolvedEffectError(DuecourseError):
@@ -147,7 +156,7 @@ class UnresolvedEffectError(DuecourseError):
     effect = Effect.UNKNOWN
 
     def __init__(self, task_id: str) -> None:
-        super().__init__(f"nobody can tell whether the work of task {task_id} was done")
+        super().__init__(f"it is unknown whether the side effect of task {task_id} happened")
 
 
 class LeaseLostError(DuecourseError):
@@ -158,7 +167,7 @@ class LeaseLostError(DuecourseError):
     origin = Origin.NOT_ATTEMPTED
 
     def __init__(self, task_id: str) -> None:
-        super().__init__(f"task {task_id} was held too long before its work began")
+        super().__init__(f"the lease of task {task_id} expired before its side effect began")
 
 
 class NotConfiguredError(DuecourseError):
@@ -168,7 +177,7 @@ class NotConfiguredError(DuecourseError):
     code = "not_set_up"
 
     def __init__(self, kind: str, name: str | None) -> None:
-        super().__init__(f"the {kind} {name} is not set up here")
+        super().__init__(f"the {kind} {name} is not configured in this deployment")
 
 
 class RecipientGoneError(DuecourseError):
@@ -178,7 +187,7 @@ class RecipientGoneError(DuecourseError):
     code = "recipient_gone"
 
     def __init__(self, channel: str, detail: str, *, status: int | None = None) -> None:
-        super().__init__(f"{channel} reaches nobody there: {detail}")
+        super().__init__(f"{channel} cannot reach the recipient: {detail}")
         self.status = status
 
 
@@ -186,7 +195,7 @@ class ConnectionGoneError(DuecourseError):
     """The WebSocket connection is closed, or not open yet."""
 
     def __init__(self, connection_id: str) -> None:
-        super().__init__(f"nobody listens at {connection_id}")
+        super().__init__(f"the WebSocket connection {connection_id} is not open")
 
 
 class UnknownPolicyError(DuecourseError):
@@ -196,7 +205,7 @@ class UnknownPolicyError(DuecourseError):
 
 class IdempotencyConflictError(DuecourseError):
     def __init__(self) -> None:
-        super().__init__("this Idempotency-Key was used before with another body")
+        super().__init__("this Idempotency-Key was used with another body: use a new key")
 
 
 class SettingsError(DuecourseError):

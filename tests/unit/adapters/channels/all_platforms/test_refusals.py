@@ -26,7 +26,7 @@ def test_somebody_who_cannot_be_reached_is_not_tried_again(line: Line, said: Sai
     assert isinstance(error, RecipientGoneError)
     assert (error.type, error.code) == ("RecipientGone", "recipient_gone")
     assert error.status == said.status
-    assert str(error) == f"{line.platform.name} reaches nobody there: {said.words}"
+    assert str(error) == f"{line.platform.name} cannot reach the recipient: {said.words}"
     decision = decision_after(error)
     assert (decision.status, decision.category.name) == (Status.FAILED, "recipient_gone")
     assert len(line.receiver.requests) == 1
@@ -89,7 +89,7 @@ def test_a_token_that_is_none_is_not_sent(line: Line, token: str | None) -> None
     tokens = DictKeys() if token is None else DictKeys({name: token})
     error = line.error(line.channel_with(tokens))
     assert isinstance(error, NotConfiguredError)
-    assert str(error) == f"the token of {name} is not set up here"
+    assert str(error) == f"the token of {name} is not configured in this deployment"
     assert line.receiver.requests == []
 
 

@@ -83,15 +83,17 @@ class SsrfSafeHttpClient:
         addresses = self._resolve_addresses(target, deadline)
         with closing(self._connect(target, addresses, deadline)) as sock:
             # Leaves room for headers and chunk framing; only a body in tiny chunks needs more.
-            most = 2 * self._body_limit + _HEAD_LIMIT
-            connection = DeadlineConnection(sock, deadline, max_bytes=most)
+            max_bytes = 2 * self._body_limit + _HEAD_LIMIT
+            connection = DeadlineConnection(sock, deadline, max_bytes=max_bytes)
             return self._exchange(request, connection, body)
 
     def _resolve_addresses(self, url: Url, deadline: Deadline) -> Sequence[str]:
         try:
             found = run_with_deadline(lambda: self._resolve(url.host, url.port), deadline)
         except TimeoutError as error:
-            raise NotSentError(f"looking up {url.host} took too long", code="ETIMEDOUT") from error
+            raise NotSentError(
+                f"the DNS lookup of {url.host} timed out", code="ETIMEDOUT"
+            ) from error
         except (OSError, UnicodeError) as error:
             code = _DNS_ERROR_CODES.get(getattr(error, "errno", None) or 0, "ENOTFOUND")
             raise NotSentError(f"the host {url.host} was not found", code=code) from error
@@ -105,9 +107,9 @@ class SsrfSafeHttpClient:
         allowed = self._is_loopback_allowed
         if all(url.can_reach(address, is_loopback_allowed=allowed) for address in addresses):
             return
-        problem = "leads to an address that is not public"
+        problem = "resolves to an address that is not public"
         if not url.is_encrypted:
-            problem = "may be reached by https only"
+            problem = "can be reached over https only"
         raise NotSentError(f"the host {url.host} {problem}", code="address_refused")
 
     def _connect(self, url: Url, addresses: Sequence[str], deadline: Deadline) -> socket.socket:
@@ -124,7 +126,7 @@ class SsrfSafeHttpClient:
                 sock, url.host, deadline, ssl_context=self._ssl_context or _default_ssl_context()
             )
         except TimeoutError as error:
-            message = f"the TLS handshake with {url.host} took too long"
+            message = f"the TLS handshake with {url.host} timed out"
             raise NotSentError(message, code="ETIMEDOUT") from error
         except (OSError, ValueError) as error:
             message = f"no trusted TLS connection to {url.host}: {_tls_error_text(error)}"
@@ -156,17 +158,17 @@ def _classify_error(error: Exception) -> tuple[str, str]:
         case TimeoutError():
             return "ETIMEDOUT", "did not answer in time"
         case OSError():
-            return "ECONNRESET", "hung up before it answered"
+            return "ECONNRESET", "closed the connection before it answered"
         case IncompleteRead():
-            return "answer_cut_off", "cut its answer off"
+            return "answer_cut_off", "sent an incomplete response"
         case ResponseTooLargeError():
-            return "answer_too_large", "answered more than is read"
-    return "not_http", "answered what is not HTTP"
+            return "answer_too_large", "sent more than the client reads"
+    return "not_http", "sent a response that is not HTTP"
 
 
 def _read_status(response: HTTPResponse) -> int:
     if response.status >= 600:
-        raise HTTPException("there is no such status")
+        raise HTTPException("the status is not valid")
     return response.status
 
 
@@ -179,7 +181,7 @@ class _FinalResponse(HTTPResponse):
             if self.status >= 200:
                 return
             self.headers = self.msg = None  # type: ignore[assignment]
-        raise HTTPException("it never comes to its answer")
+        raise HTTPException("the server sent too many interim responses")
 
 
 def _parse_url(url: str) -> Url:
@@ -232,5 +234,7 @@ def _error_code(error: OSError) -> str:
 
 def _tls_error_text(error: Exception) -> str:
     return (
-        getattr(error, "verify_message", None) or getattr(error, "reason", None) or "it broke off"
+        getattr(error, "verify_message", None)
+        or getattr(error, "reason", None)
+        or "the handshake did not complete"
     )

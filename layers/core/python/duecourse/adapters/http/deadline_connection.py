@@ -29,7 +29,7 @@ class Deadline:
         """Return the seconds left, more than zero. Raises TimeoutError."""
         left = self._expires_at - time.monotonic()
         if left <= 0:
-            raise TimeoutError("the time is up")
+            raise TimeoutError("the deadline has passed")
         return left
 
 
@@ -120,7 +120,7 @@ def run_with_deadline(work: Callable[[], T], deadline: Deadline) -> T:
 def _run_into_future(future: Future[T], work: Callable[[], T]) -> None:
     try:
         future.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - raised where the work was asked for
+    except BaseException as error:  # noqa: BLE001 - `done.result` raises it
         future.set_exception(error)
 
 

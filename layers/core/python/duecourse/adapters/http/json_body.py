@@ -24,7 +24,7 @@ def parse_event_body(event: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return parse_object(base64.b64decode(body, validate=True).decode())
     except ValueError:
-        _raise_invalid_body("is not text in UTF-8")
+        _raise_invalid_body("must be UTF-8 text")
 
 
 def parse_object(text: str) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class JsonReader:
         """Return a text or number as text. Raises InvalidFieldsError for other values."""
         value = self._fields.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise self.error_for(name, "must be a text or a number")
+            raise self.error_for(name, "must be a string or a number")
         return replace_surrogates(str(value)[:TEXT_LIMIT])
 
     def id(self, name: str) -> str:

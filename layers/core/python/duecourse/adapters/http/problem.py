@@ -50,7 +50,7 @@ def problem(status: int, detail: str) -> dict[str, Any]:
 def problem_from_error(error: DuecourseError) -> dict[str, Any]:
     body = problem(STATUS_BY_ERROR.get(type(error), HTTPStatus.INTERNAL_SERVER_ERROR), str(error))
     if isinstance(error, NotVerifiedError):
-        body["detail"] = "whoever sent this did not prove who they are"
+        body["detail"] = "the request could not be verified"
     if isinstance(error, InvalidFieldsError):
         body["errors"] = [{"field": bad.field, "message": bad.message} for bad in error.errors]
     return body

@@ -26,8 +26,8 @@ class RawRequest:
         API Gateway encodes bodies in base64 if they are not plain text, and always encodes forms.
         Raises TooLargeError and InvalidFieldsError.
         """
-        given = event.get("headers") or {}
-        headers = {str(name).lower(): str(value) for name, value in given.items()}
+        raw_headers = event.get("headers") or {}
+        headers = {str(name).lower(): str(value) for name, value in raw_headers.items()}
         return cls(headers, _read_body(event))
 
     def header(self, name: str) -> str:
@@ -39,7 +39,7 @@ class RawRequest:
         try:
             return self.body.decode()
         except UnicodeDecodeError:
-            raise InvalidFieldsError([FieldError("body", "is not text in UTF-8")]) from None
+            raise InvalidFieldsError([FieldError("body", "must be UTF-8 text")]) from None
 
     def json_object(self) -> dict[str, Any]:
         """Return the body as a JSON object. Raises InvalidFieldsError."""
@@ -47,9 +47,9 @@ class RawRequest:
 
 
 def _read_body(event: Mapping[str, Any]) -> bytes:
-    given = str(event.get("body") or "")
+    text = str(event.get("body") or "")
     is_base64 = bool(event.get("isBase64Encoded"))
-    body = _decode_base64(given) if is_base64 else given.encode("utf-8", "surrogatepass")
+    body = _decode_base64(text) if is_base64 else text.encode("utf-8", "surrogatepass")
     if len(body) > MAX_BODY_SIZE:
         raise TooLargeError(MAX_BODY_SIZE)
     return body
@@ -59,4 +59,4 @@ def _decode_base64(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        raise InvalidFieldsError([FieldError("body", "is not base64")]) from None
+        raise InvalidFieldsError([FieldError("body", "must be base64")]) from None

@@ -7,7 +7,7 @@ from duecourse.domain.errors import DuecourseError
 
 class TooLargeError(DuecourseError):
     def __init__(self, limit: int) -> None:
-        super().__init__(f"a body may have at most {limit // 1024} KiB")
+        super().__init__(f"the body must have at most {limit // 1024} KiB")
 
 
 class NotVerifiedError(DuecourseError):
@@ -16,4 +16,4 @@ class NotVerifiedError(DuecourseError):
 
 class UnknownPlatformError(DuecourseError):
     def __init__(self) -> None:
-        super().__init__("this platform is not set up here")
+        super().__init__("this chat platform is not configured in this deployment")

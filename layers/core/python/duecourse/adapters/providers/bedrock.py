@@ -74,10 +74,10 @@ class BedrockProvider:
     def call(self, request: ProviderRequest) -> ProviderReply:
         options = read_options_at_run(request.payload, self._settings)
         left = remaining_time(options, deadline=request.deadline, now=self._clock.now())
-        said = _parse_completion(self._converse(request, options, left))
-        if said is None:
+        completion = _parse_completion(self._converse(request, options, left))
+        if completion is None:
             raise InvalidResponseError(NAME, "an unexpected format", model=options.model)
-        return to_reply(NAME, said, options, self._settings)
+        return to_reply(NAME, completion, options, self._settings)
 
     def _converse(self, request: ProviderRequest, options: Options, timeout: timedelta) -> Any:
         def converse() -> Any:

@@ -30,9 +30,9 @@ def _error_response(error: ClientError, model: str, now: datetime) -> ProviderEr
     code = name_at(error.response, "Error", "Code")
     status = value_at(error.response, "ResponseMetadata", "HTTPStatusCode")
     headers = value_at(error.response, "ResponseMetadata", "HTTPHeaders") or {}
-    said = text_at(error.response, "Error", "Message")[:MAX_MESSAGE_LENGTH]
+    message = text_at(error.response, "Error", "Message")[:MAX_MESSAGE_LENGTH]
     return ProviderError(
-        f"{NAME} answered {status}: {said or code}",
+        f"{NAME} answered {status}: {message or code}",
         type=code,
         code=code,
         status=status,
@@ -43,23 +43,23 @@ def _error_response(error: ClientError, model: str, now: datetime) -> ProviderEr
 
 def _no_response_error(error: Exception, model: str) -> ProviderError:
     kind, code, cost = _classify(error)
-    told = str(error) or "the time was up"
+    message = str(error) or "it timed out"
     return ProviderError(
-        f"{NAME} was not heard: {told}", type=kind, code=code, cost=cost, model=model
+        f"the call to {NAME} failed: {message}", type=kind, code=code, cost=cost, model=model
     )
 
 
 def _classify(error: Exception) -> tuple[str, str, int | None]:
     """Return type, code and cost. A request that was not sent costs nothing."""
-    from botocore import exceptions as met
+    from botocore import exceptions
 
-    if isinstance(error, met.ConnectTimeoutError):
+    if isinstance(error, exceptions.ConnectTimeoutError):
         return "NotSent", "ETIMEDOUT", 0
-    if isinstance(error, met.ConnectionError):
+    if isinstance(error, exceptions.ConnectionError):
         return "NotSent", "ECONNREFUSED", 0
-    if isinstance(error, met.ReadTimeoutError | TimeoutError):
+    if isinstance(error, exceptions.ReadTimeoutError | TimeoutError):
         return "NoAnswer", "ETIMEDOUT", None
-    if isinstance(error, met.HTTPClientError):
+    if isinstance(error, exceptions.HTTPClientError):
         return "NoAnswer", "ECONNRESET", None
     name = type(error).__name__
     return name, name, 0

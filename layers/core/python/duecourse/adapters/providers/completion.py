@@ -67,10 +67,14 @@ def _describe_problem(
 ) -> tuple[str, str | None, str]:
     """Return message, type and code."""
     if completion.finish_reason is FinishReason.FILTERED:
-        return f"{provider} denied an answer: content filter", "ContentFilter", "content_filter"
-    cut_off = f"{provider} cut its answer off, so that its last line cannot be trusted"
+        return f"{provider} denied the reply: content filter", "ContentFilter", "content_filter"
+    truncated = f"{provider} truncated its reply, so its last line cannot be trusted"
     if completion.finish_reason is FinishReason.MAX_TOKENS:
-        return f"{cut_off}: max_tokens ({options.max_tokens:,}) was reached", None, "max_tokens"
+        return f"{truncated}: max_tokens ({options.max_tokens:,}) was reached", None, "max_tokens"
     if completion.finish_reason is FinishReason.CONTEXT_FULL:
-        return f"{cut_off}: the model's context window was used up", None, "context_window_exceeded"
-    return f"{provider} gave an empty answer", None, "empty_answer"
+        return (
+            f"{truncated}: the model's context window was used up",
+            None,
+            "context_window_exceeded",
+        )
+    return f"{provider} returned an empty answer", None, "empty_answer"

@@ -23,15 +23,15 @@ _TAG = re.compile(r"<[^<>]{0,2000}>")
 def error_from_response(
     provider: str, response: HttpResponse, *, model: str, now: datetime
 ) -> ProviderError:
-    told = parse_object_or_none(response.body)
-    status = response.status if response.status >= 300 else _status_in(told)
-    said = _message_in(told) if told is not None else _page_text(response.body)
-    kind = name_at(told, "error", "type")
-    message = said[:MAX_MESSAGE_LENGTH] or "no words"
+    body = parse_object_or_none(response.body)
+    status = response.status if response.status >= 300 else _status_in(body)
+    message = _message_in(body) if body is not None else _page_text(response.body)
+    kind = name_at(body, "error", "type")
+    message = message[:MAX_MESSAGE_LENGTH] or "no message"
     return ProviderError(
         f"{provider} answered {status or 'with an error'}: {message}",
         type=kind,
-        code=name_at(told, "error", "code") or kind,
+        code=name_at(body, "error", "code") or kind,
         status=status,
         retry_after=retry_after_from_headers(response.headers, status=status or 0, now=now),
         model=model,

@@ -35,9 +35,9 @@ class ProviderError(DuecourseError):
 
 
 class MissingKeyError(ProviderError):
-    def __init__(self, provider: str, problem: str = "there is no API key") -> None:
+    def __init__(self, problem: str) -> None:
         super().__init__(
-            f"authentication failed before anything was sent: {problem} for {provider} here",
+            f"authentication failed before anything was sent: {problem}",
             type="MissingKey",
             code="missing_api_key",
             cost=0,
@@ -52,8 +52,8 @@ class InvalidResponseError(ProviderError):
 
     def __init__(self, provider: str, problem: str, *, model: str) -> None:
         super().__init__(
-            f"{provider} answered with a good status code but {problem}: a gateway may have cut "
-            "the answer short or given its own",
+            f"{provider} answered with a success status code but {problem}: a gateway may have cut "
+            "the answer short or sent its own",
             type="BadAnswer",
             code="bad_answer",
             model=model,

@@ -72,11 +72,13 @@ class HttpProvider:
         )
         key = self._load_key()
         left = remaining_time(options, deadline=request.deadline, now=self._clock.now())
-        answer = _redact(key, self._post(self.build_request(request, options, key), options, left))
-        if is_error_response(answer):
+        http_request = self.build_request(request, options, key)
+        response = _redact(key, self._post(http_request, options, left))
+        if is_error_response(response):
             now = self._clock.now()
-            raise error_from_response(self.name, answer, model=options.model, now=now)
-        return to_reply(self.name, self._read_completion(answer, options), options, self._settings)
+            raise error_from_response(self.name, response, model=options.model, now=now)
+        completion = self._read_completion(response, options)
+        return to_reply(self.name, completion, options, self._settings)
 
     def build_request(self, request: ProviderRequest, options: Options, key: str) -> HttpRequest:
         raise NotImplementedError
@@ -86,21 +88,21 @@ class HttpProvider:
         raise NotImplementedError
 
     def _read_completion(self, response: HttpResponse, options: Options) -> Completion:
-        told = parse_object_or_none(response.body)
-        if told is None:
+        body = parse_object_or_none(response.body)
+        if body is None:
             raise InvalidResponseError(self.name, "no JSON object", model=options.model)
-        said = self.parse_completion(told)
-        if said is None:
+        completion = self.parse_completion(body)
+        if completion is None:
             raise InvalidResponseError(self.name, "an unexpected format", model=options.model)
-        return said
+        return completion
 
     def _load_key(self) -> str:
         # Pasted secrets often end with a line break.
         key = (self._keys.get(self.name) or "").strip()
         if not key:
-            raise MissingKeyError(self.name)
+            raise MissingKeyError(f"no API key is configured for {self.name}")
         if not _KEY_PATTERN.fullmatch(key):
-            raise MissingKeyError(self.name, "what is kept as the API key has other characters")
+            raise MissingKeyError(f"the stored API key for {self.name} has invalid characters")
         return key
 
     def _post(self, request: HttpRequest, options: Options, timeout: timedelta) -> HttpResponse:
@@ -112,7 +114,7 @@ class HttpProvider:
             )
         except NotSentError as error:
             raise _error_from_transport(
-                f"{self.name} was not asked", error, options, cost=0
+                f"{self.name} was not called", error, options, cost=0
             ) from error
         except NoResponseError as error:
             raise _error_from_transport(

@@ -43,12 +43,12 @@ class OpenAiProvider(HttpProvider):
         message = value_at(body, "choices", 0, "message")
         if not isinstance(message, Mapping):
             return None
-        ending = _FINISH_REASONS.get(
+        finish_reason = _FINISH_REASONS.get(
             text_at(body, "choices", 0, "finish_reason"), FinishReason.COMPLETE
         )
         return Completion(
             text=text_at(message, "content"),
-            finish_reason=FinishReason.FILTERED if text_at(message, "refusal") else ending,
+            finish_reason=FinishReason.FILTERED if text_at(message, "refusal") else finish_reason,
             model=name_at(body, "model"),
             input_tokens=tokens_at(body, "usage", "prompt_tokens"),
             output_tokens=tokens_at(body, "usage", "completion_tokens"),
@@ -57,8 +57,8 @@ class OpenAiProvider(HttpProvider):
 
 def _idempotency_key(request: ProviderRequest, body: Mapping[str, Any]) -> str:
     """Return one key per prompt: guidance after a failure makes it a different prompt."""
-    asked = hashlib.sha256(json.dumps(body).encode()).hexdigest()
-    return f"{request.idempotency_key}-{asked[:8]}"
+    digest = hashlib.sha256(json.dumps(body).encode()).hexdigest()
+    return f"{request.idempotency_key}-{digest[:8]}"
 
 
 def _max_tokens_field(options: Options) -> str:

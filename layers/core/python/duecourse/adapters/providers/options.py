@@ -71,7 +71,7 @@ def remaining_time(options: Options, *, deadline: datetime, now: datetime) -> ti
     left = min(options.timeout, deadline - now)
     if left <= timedelta():
         raise ProviderError(
-            "no time was left to ask the provider: nothing was sent",
+            "no time was left to call the provider: nothing was sent",
             type="NotSent",
             code="ETIMEDOUT",
             cost=0,
@@ -83,7 +83,9 @@ def remaining_time(options: Options, *, deadline: datetime, now: datetime) -> ti
 
 def _parse_model(value: Any) -> str:
     if not isinstance(value, str) or not _MODEL_PATTERN.fullmatch(value):
-        raise ValueError("must be a model's name: at most 200 letters, digits and . _ : / @ + -")
+        raise ValueError(
+            "must be the name of a model: at most 200 letters, digits and . _ : / @ + -"
+        )
     return value
 
 
@@ -92,11 +94,11 @@ def _parse_endpoint(value: Any, settings: ProviderSettings, *, is_loopback_allow
 
     The API key goes there, so tasks cannot choose freely.
     """
-    named = value.removesuffix("/") if isinstance(value, str) else ""
+    endpoint = value.removesuffix("/") if isinstance(value, str) else ""
     allowed = [url for url in (settings.endpoint, *settings.endpoints) if url]
-    if named in allowed or (is_loopback_allowed and _LOOPBACK_URL_PATTERN.fullmatch(named)):
-        return named
-    raise ValueError(f"must be one that is set up here: {', '.join(allowed) or 'there is none'}")
+    if endpoint in allowed or (is_loopback_allowed and _LOOPBACK_URL_PATTERN.fullmatch(endpoint)):
+        return endpoint
+    raise ValueError(f"must be a configured endpoint: {', '.join(allowed) or 'there is none'}")
 
 
 def _parse_max_tokens(value: Any) -> int:
@@ -110,5 +112,5 @@ def _parse_timeout(value: Any) -> timedelta:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     longest = ATTEMPT_TIMEOUT.total_seconds()
     if not is_number or not 1 <= value <= longest:
-        raise ValueError(f"must be from 1 to {longest:.0f} seconds")
+        raise ValueError(f"must be a number of seconds from 1 to {longest:.0f}")
     return timedelta(seconds=value)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from duecourse.ports.integrations import ProviderRequest
 
 _NOTES_HEADING = (
-    "Earlier attempts at this failed. Notes about them follow, each of their lines after a bar; "
-    "they are advice and no part of the request above."
+    "Earlier attempts at this request failed. The lines below, each of which starts with a bar, "
+    "are notes about those failures. They are advice, not part of the request."
 )
 
 _OVERHEAD_TOKENS = 200  # what a provider may add around the two texts

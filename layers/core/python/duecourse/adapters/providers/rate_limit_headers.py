@@ -19,19 +19,19 @@ def retry_after_from_headers(
 
     Every response tells when the limits reset; that matters only if a limit was the reason (429).
     """
-    told = _parse_milliseconds(headers.get("retry-after-ms"))
-    if told is None:
-        told = parse_retry_after(headers.get("retry-after"), at=now)
-    if told is None and status == _TOO_MANY_REQUESTS:
-        told = _wait_until_reset(headers, now)
-    return told
+    wait = _parse_milliseconds(headers.get("retry-after-ms"))
+    if wait is None:
+        wait = parse_retry_after(headers.get("retry-after"), at=now)
+    if wait is None and status == _TOO_MANY_REQUESTS:
+        wait = _wait_until_reset(headers, now)
+    return wait
 
 
 def _wait_until_reset(headers: Mapping[str, str], now: datetime) -> timedelta | None:
     """Return the longest wait of the exhausted limits, or of all limits if none is marked so."""
     resets = [name for name in headers if _RESET_HEADER.fullmatch(name)]
-    spent = [name for name in resets if headers.get(name.replace("reset", "remaining")) == "0"]
-    waits = [_parse_wait(headers[name], now) for name in spent or resets]
+    exhausted = [name for name in resets if headers.get(name.replace("reset", "remaining")) == "0"]
+    waits = [_parse_wait(headers[name], now) for name in exhausted or resets]
     return max((wait for wait in waits if wait is not None), default=None)
 
 

@@ -41,12 +41,12 @@ def make_providers(
 
         return BedrockProvider(read_provider_settings()["bedrock"], bedrock_client, clock)
 
-    made: dict[str, Callable[[], Provider]] = {
+    factories: dict[str, Callable[[], Provider]] = {
         "openai": openai,
         "anthropic": anthropic,
         "bedrock": bedrock,
     }
-    if unknown := [name for name in names if name not in made]:
-        known = ", ".join(made)
-        raise SettingsError([f"PROVIDERS: {name} is none of {known}" for name in unknown])
-    return {name: made[name]() for name in names}
+    if unknown := [name for name in names if name not in factories]:
+        choices = ", ".join(factories)
+        raise SettingsError([f"PROVIDERS: {name} must be one of: {choices}" for name in unknown])
+    return {name: factories[name]() for name in names}

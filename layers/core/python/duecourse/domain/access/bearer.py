@@ -14,12 +14,12 @@ def extract_secret(authorization: str, *, route: str) -> str | None:
 
     `route` is API Gateway's name of the matched route, not the path from the request.
     """
-    scheme, _, shown = authorization.partition(" ")
+    scheme, _, credentials = authorization.partition(" ")
     match scheme.lower():
         case "bearer":
-            return shown.strip() or None
+            return credentials.strip() or None
         case "basic" if route in BROWSER_ROUTES:
-            return _decode_basic_password(shown.strip())
+            return _decode_basic_password(credentials.strip())
     return None
 
 

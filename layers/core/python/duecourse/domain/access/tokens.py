@@ -26,7 +26,7 @@ class InvalidTokensError(DuecourseError):
     """The stored list of tokens is invalid. The message never contains any of its content."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"the secret of the API tokens cannot be used: {problem}")
+        super().__init__(f"the secret of the API tokens is invalid: {problem}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ RESERVED_HEADERS = frozenset(
 def check_header(name: str, value: str) -> None:
     """Raise ValueError for an invalid header. The message omits the value: it may be a secret."""
     if not _NAME.fullmatch(name):
-        raise ValueError("the name of a header must be one word")
+        raise ValueError("the name of a header must be one token, such as X-Team")
     if name.lower() in RESERVED_HEADERS:
-        raise ValueError(f"{name} cannot be set")
+        raise ValueError(f"{name} is set by Duecourse and cannot be given")
     if not _VALUE.fullmatch(value):
         raise ValueError(f"{name} must be one line of plain ASCII")

@@ -60,7 +60,9 @@ def parse_url(text: str) -> Url:
     if len(text) > MAX_URL_LENGTH:
         raise ValueError(f"must be at most {MAX_URL_LENGTH:,} characters, not {len(text):,}")
     if not _ALLOWED_CHARACTERS.fullmatch(text):
-        raise ValueError("must be plain ASCII without spaces and backslashes: escape the rest")
+        raise ValueError(
+            "must be ASCII without spaces and backslashes: percent-encode other characters"
+        )
     parts = _URL_PATTERN.fullmatch(text)
     if parts is None:
         raise ValueError("must begin with https://")
@@ -81,11 +83,11 @@ def check_reachable(url: Url, *, is_loopback_allowed: bool) -> None:
 
 def _parse_authority(authority: str) -> tuple[str, int | None]:
     if "@" in authority:
-        raise ValueError("must not hold a user name or a password")
+        raise ValueError("must not contain a user name or a password")
     found = _AUTHORITY.fullmatch(authority)
     host = (found["address"] or found["name"]).lower() if found else ""
     if found is None or len(host) > _MAX_HOST_LENGTH:
-        raise ValueError("must name a host, and after it at most a port")
+        raise ValueError("must have a valid host, and after it at most a port")
     port = int(found["port"]) if found["port"] else None
     if port is not None and not 1 <= port <= 65_535:
         raise ValueError("must have a port from 1 to 65535")

@@ -45,4 +45,4 @@ def _parse_budget_name(value: Any) -> str:
 
 
 def _join_names(providers: Mapping[str, PayloadCheck]) -> str:
-    return ", ".join(sorted(providers)) or "none is set up"
+    return ", ".join(sorted(providers)) or "none is configured"

@@ -212,7 +212,7 @@ def _check_payload(
 
 def _check_verify(new_task: NewTask, errors: FieldErrors, *, task_type: str) -> bool:
     if new_task.verify and task_type == REMINDER:
-        errors.add("verify", "a reminder has no work to verify: must be false")
+        errors.add("verify", "must be false: a reminder has no work to verify")
     return new_task.verify
 
 

@@ -124,7 +124,7 @@ def _resolve_start(
         return to_wall_time(now, zone), now
     if current is not None:
         return _current_start(current, zone=zone, repeat=repeat)
-    errors.add("due_at", "is required (or in)")
+    errors.add("due_at", "is required: give due_at or in")
     return None
 
 

@@ -68,7 +68,7 @@ def _parse_timing(fields: Fields, task: Task, *, now: datetime) -> Timing | None
     schedule = parse_schedule(fields, current=task)
     timing = resolve_timing(schedule, fields.errors, current=task, now=now)
     if timing.repeat is None and timing.due_at < now and fields.has("timezone"):
-        fields.add_error("timezone", "would put the task in the past")
+        fields.add_error("timezone", "moves the task into the past: also set due_at or in")
     return timing
 
 

@@ -75,4 +75,4 @@ def _check_header_value(name: str, value: Any) -> None:
         raise ValueError(f"every value must be a text of at most {MAX_HEADER_LENGTH:,} characters")
     check_header(name, value)
     if name.lower() in _RESERVED_HEADERS or name.lower().startswith("webhook-"):
-        raise ValueError(f"{name} cannot be set")
+        raise ValueError(f"{name} is set by Duecourse and cannot be given")

@@ -6,14 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 PayloadCheck = Callable[[Mapping[str, Any]], None]
-
-
 Keys = Collection[str]
-
-
 FindKeys = Callable[[Mapping[str, Any]], Keys | None]
-
-
 T = TypeVar("T")
 IDEMPOTENT = "idempotent"
 IDEMPOTENT_IN_0_1 = "repeat_is_harmless"  # still read, because callers and stored tasks use it
@@ -46,7 +40,7 @@ def reject_unknown_keys(payload: Mapping[str, Any], known: Collection[str] | Non
     if known is None:
         return
     if unknown := [key for key in payload if key not in (*known, IDEMPOTENT_IN_0_1)]:
-        raise ValueError(f"{unknown[0][:100]}: is not known; these are: {', '.join(known)}")
+        raise ValueError(f"{unknown[0][:100]}: unknown key; allowed keys: {', '.join(known)}")
 
 
 def is_declared_idempotent(payload: Mapping[str, Any]) -> bool:
@@ -63,7 +57,7 @@ def check_idempotent(payload: Mapping[str, Any]) -> None:
 def refuse_links(payload: Mapping[str, Any]) -> None:
     """Raise ValueError if the payload contains a link. Only the system links tasks."""
     if found := [key for key in LINKS if key in payload]:
-        raise ValueError(f"{found[0]}: is set by the system alone, and not in a payload")
+        raise ValueError(f"{found[0]}: is set by Duecourse; remove it from the payload")
 
 
 def parse_bool(value: Any) -> bool:

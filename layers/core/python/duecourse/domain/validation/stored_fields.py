@@ -34,7 +34,7 @@ class StoredFields:
     def text(self, name: str) -> str | None:
         value = self.values.get(name)
         if value is not None and not isinstance(value, str):
-            raise ValueError(f"{name}: must be a text, not {type(value).__name__}")
+            raise ValueError(f"{name}: must be a string, not {type(value).__name__}")
         return value
 
     def number(self, name: str) -> float | None:
@@ -76,14 +76,16 @@ class StoredFields:
         try:
             return from_text_or_none(value)
         except (OverflowError, ValueError):
-            raise ValueError(f"{name}: is no instant: {value!r}") from None
+            raise ValueError(
+                f"{name}: must be an instant such as 2026-02-17T15:00:00Z, not {value!r}"
+            ) from None
 
     def member(self, name: str, members: type[E]) -> E | None:
         value = self.text(name)
         try:
             return None if value is None else members(value)
         except ValueError:
-            raise ValueError(f"{name}: there is no {members.__name__} {value!r}") from None
+            raise ValueError(f"{name}: no {members.__name__} has the value {value!r}") from None
 
     def nested(self, name: str, read: Callable[[Any], T]) -> T | None:
         value = self.values.get(name)

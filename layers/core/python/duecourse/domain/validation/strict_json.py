@@ -21,13 +21,13 @@ def parse_strict_json(text: str) -> Any:
             object_pairs_hook=_reject_duplicate_names,
         )
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("the JSON is nested too deeply") from None
 
 
 def _reject_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name is given twice")
+        raise ValueError("an object has the same name twice")
     return found
 
 
@@ -39,4 +39,4 @@ def _parse_finite_float(text: str) -> float:
 
 
 def _raise_not_json(name: str) -> NoReturn:
-    raise ValueError(f"{name[:40]} is not JSON")
+    raise ValueError(f"{name[:40]} is not valid JSON")

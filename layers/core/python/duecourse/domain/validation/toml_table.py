@@ -49,11 +49,11 @@ class TomlTable:
     def reject_unknown_keys(self) -> None:
         for key in self.values:
             if key not in self._read_keys:
-                self.fail("is not a key that is known here", key)
+                self.fail("is not a known key", key)
 
     def fail(self, message: str, key: str | None = None) -> NoReturn:
-        words = [word for word in (self.label, key, message) if word]
-        raise PolicyError(self.file, self._line_number(key), ": ".join(words))
+        parts = [part for part in (self.label, key, message) if part]
+        raise PolicyError(self.file, self._line_number(key), ": ".join(parts))
 
     def subtable(self, label: str, values: Any, *, header: str, nth: int = 0) -> TomlTable:
         if not isinstance(values, Mapping):
@@ -86,7 +86,7 @@ class TomlTable:
 
 def parse_text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("must be a text that is not empty")
+        raise ValueError("must be a non-empty string")
     return value
 
 
@@ -98,7 +98,7 @@ def parse_bool(value: Any) -> bool:
 
 def parse_positive_int(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError("must be a whole number from 1 up")
+        raise ValueError("must be a whole number of at least 1")
     return value
 
 

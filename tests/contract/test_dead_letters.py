@@ -127,7 +127,7 @@ def test_a_letter_that_was_cut_says_so_and_stays(client: StackClient) -> None:
     [letter] = client.items("/dead-letters")
     assert (letter["was_cut"], letter["can_be_redriven"]) == (True, False)
     reply = client.call("POST", "/dead-letters/redrive", {"ids": [letter["id"]]}).body
-    reason = "it was too long to be kept whole"
+    reason = "its body was truncated when it was stored"
     assert reply == {"redriven": [], "left": [{"id": letter["id"], "reason": reason}]}
     assert client.items("/dead-letters") == [letter]
 
@@ -166,7 +166,7 @@ def test_letters_are_dropped_by_name(client: StackClient) -> None:
     asked = {"ids": ["letter-000", "letter-002", "x"]}
     assert client.call("POST", "/dead-letters/drop", asked).body == {
         "dropped": ["letter-000", "letter-002"],
-        "left": [{"id": "x", "reason": "there is no such letter"}],
+        "left": [{"id": "x", "reason": "no dead letter has this id"}],
     }
     assert [letter["id"] for letter in client.items("/dead-letters")] == ["letter-001"]
 

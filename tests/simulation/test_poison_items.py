@@ -111,7 +111,7 @@ def test_reading_it_is_a_503_that_says_why(client: StackClient, poison: dict[str
         assert answer.body["detail"].startswith(
             f"this version of Duecourse cannot read task {bad['id']}:"
         )
-    assert "this version of Duecourse cannot read" in client.say(f"/task {bad['short_id']}")
+    assert "This version of Duecourse cannot read" in client.say(f"/task {bad['short_id']}")
 
 
 def test_the_error_omits_its_content(client: StackClient) -> None:

@@ -141,7 +141,7 @@ def test_a_url_is_required() -> None:
 
 @pytest.mark.parametrize("url", [None, 5, [], {}, True])
 def test_a_url_is_a_text(url: Any) -> None:
-    assert problem_with(url=url) == "url: must be a text"
+    assert problem_with(url=url) == "url: must be a string"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_the_value_of_a_header_is_one_line(value: str) -> None:
 @pytest.mark.parametrize("value", [None, 5, True, ["x"], "x" * 2_001])
 def test_the_value_of_a_header_is_a_text(value: Any) -> None:
     problem = problem_with(url=URL, headers={"X-A": value})
-    assert problem == "headers: every value must be a text of at most 2,000 characters"
+    assert problem == "headers: every value must be a string of at most 2,000 characters"
 
 
 @pytest.mark.parametrize("timeout", [0, 31, -1, 1.5, "10", None, True])

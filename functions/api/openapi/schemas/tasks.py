@@ -85,7 +85,7 @@ _TASK_FIELDS: Mapping[str, Schema] = {
     "wait_detail": with_description(
         ANY_OBJECT, "The facts about it, such as the provider or the budget."
     ),
-    "wait_text": with_description(NULLABLE_TEXT, "The reason as a sentence for people."),
+    "wait_text": with_description(NULLABLE_TEXT, "The reason as a text for people."),
     "run_id": with_description(NULLABLE_TEXT, "The current or last run."),
     "version": with_description(COUNT, "Grows with every change of the task."),
     "blocked_until": with_description(

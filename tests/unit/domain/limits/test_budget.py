@@ -151,7 +151,7 @@ def test_a_refusal_says_what_is_left_and_until_when() -> None:
         a_budget(limit=5_250_000, spent=5_200_000).reserve("a", 60_000)
     assert str(refused.value) == (
         "budget llm has 0.05 of 5.25 dollars left for 2026-02-17 and the call may cost 0.06: "
-        "it is whole again at 2026-02-18T00:00:00.000Z"
+        "it resets at 2026-02-18T00:00:00.000Z"
     )
     assert (refused.value.cost, refused.value.resets_at) == (
         60_000,

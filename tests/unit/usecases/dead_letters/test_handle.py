@@ -323,13 +323,13 @@ def test_what_cannot_go_back_stays_says_why_and_stops_no_other(ids: list[str] | 
     done = sent_back(office, ids)
     assert done.sent == ["good"]
     assert list(done.skipped) == ["stream", "long"]
-    assert "place in the stream" in done.skipped["stream"]
-    assert "too long" in done.skipped["long"]
+    assert "belongs to a stream" in done.skipped["stream"]
+    assert "truncated" in done.skipped["long"]
     assert [letter.id for letter in office.letters] == ["stream", "long"]
 
 
 def test_a_letter_that_was_named_and_is_not_there_is_told_of() -> None:
-    assert sent_back(Office(), ["x"]) == RedriveResult([], {"x": "there is no such letter"})
+    assert sent_back(Office(), ["x"]) == RedriveResult([], {"x": "no dead letter has this id"})
 
 
 def test_a_hundred_letters_are_sent_back_at_once_past_all_that_stay() -> None:

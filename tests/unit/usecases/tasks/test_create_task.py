@@ -64,7 +64,7 @@ def test_a_task_is_stored_with_the_hash_of_its_request() -> None:
         ({"schedule": Schedule(due_at=NOW + 36_526 * DAY)}, "due_at: must be within 100 years"),
         ({"schedule": Schedule(delay=36_526 * DAY)}, "in: must be within 100 years"),
         ({"schedule": Schedule(delay=-MILLISECOND)}, "in: is in the past"),
-        ({"schedule": Schedule()}, "due_at: is required (or in)"),
+        ({"schedule": Schedule()}, "due_at: is required: give due_at or in"),
         ({"schedule": replace(IN_AN_HOUR, timezone="Mars")}, "timezone: There is no time zone"),
         ({"schedule": replace(IN_AN_HOUR, repeat="hourly")}, "repeat: The rule 'hourly'"),
         (

@@ -65,8 +65,8 @@ class DeadLetter:
     def redrive_obstacle(self) -> str | None:
         """Return why the message can never be redriven, or None if it can."""
         if self.queue is Queue.JOURNAL:
-            return "it names a place in the stream that nobody can send it back to"
-        return "it was too long to be kept whole" if self.is_truncated else None
+            return "it belongs to a stream, which takes no messages back"
+        return "its body was truncated when it was stored" if self.is_truncated else None
 
     @property
     def can_redrive(self) -> bool:
@@ -112,12 +112,12 @@ class DeadLetter:
 
 def parse_cause(error_code: str | None, error_message: str | None) -> Cause:
     """Return the cause from the message attributes that Lambda sets on a failed invocation."""
-    code, said = (error_code or "").strip(), (error_message or "").strip().lower()
-    if "timed out" in said:
+    code, message = (error_code or "").strip(), (error_message or "").strip().lower()
+    if "timed out" in message:
         return Cause.TIMEOUT
-    if code == THROTTLED_CODE or said.startswith(("rate exceeded", "throttl")):
+    if code == THROTTLED_CODE or message.startswith(("rate exceeded", "throttl")):
         return Cause.THROTTLE
-    return Cause.CRASH if code or said else Cause.UNKNOWN
+    return Cause.CRASH if code or message else Cause.UNKNOWN
 
 
 def _truncate_body(body: str) -> str:

@@ -116,7 +116,7 @@ def _field_readers(policies: Mapping[str, Policy]) -> Mapping[str, Reader[Any]]:
 def _parse_message(value: Any) -> str:
     """Accept an empty message too, because some errors have only a code."""
     if not isinstance(value, str) or len(value) > _MAX_MESSAGE_LENGTH:
-        raise ValueError(f"must be a text of at most {_MAX_MESSAGE_LENGTH:,} characters")
+        raise ValueError(f"must be a string of at most {_MAX_MESSAGE_LENGTH:,} characters")
     return value
 
 
@@ -127,7 +127,7 @@ def _parse_seconds(value: Any) -> float:
         or not isinstance(value, int | float)
         or not 0 <= value <= max_seconds
     ):
-        raise ValueError(f"must be seconds from 0 to {max_seconds:,.0f}")
+        raise ValueError(f"must be a number of seconds from 0 to {max_seconds:,.0f}")
     return float(value)
 
 

@@ -142,7 +142,7 @@ class BudgetExceededError(DuecourseError):
         super().__init__(
             f"budget {budget.name} has {left} of {limit} dollars left for {budget.day} "
             f"and the call may cost {format_dollars(cost)}: "
-            f"it is whole again at {to_text(budget.resets_at)}"
+            f"it resets at {to_text(budget.resets_at)}"
         )
         self.budget = budget
         self.cost = cost

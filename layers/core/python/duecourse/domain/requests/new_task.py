@@ -218,7 +218,7 @@ def _check_verify(new_task: NewTask, errors: FieldErrors, *, task_type: str) -> 
 
 def _parse_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("must be a text")
+        raise ValueError("must be a string")
     return value
 
 

@@ -56,7 +56,7 @@ def to_json_bytes(value: Any) -> bytes:
 
 def _parse_url(value: Any, *, is_loopback_allowed: bool) -> Url:
     if not isinstance(value, str):
-        raise ValueError("must be a text")
+        raise ValueError("must be a string")
     url = parse_url(value)
     check_reachable(url, is_loopback_allowed=is_loopback_allowed)
     return url
@@ -72,7 +72,9 @@ def _parse_headers(value: Any) -> dict[str, str]:
 
 def _check_header_value(name: str, value: Any) -> None:
     if not isinstance(value, str) or len(value) > MAX_HEADER_LENGTH:
-        raise ValueError(f"every value must be a text of at most {MAX_HEADER_LENGTH:,} characters")
+        raise ValueError(
+            f"every value must be a string of at most {MAX_HEADER_LENGTH:,} characters"
+        )
     check_header(name, value)
     if name.lower() in _RESERVED_HEADERS or name.lower().startswith("webhook-"):
         raise ValueError(f"{name} is set by Duecourse and cannot be given")

@@ -11,7 +11,7 @@ from duecourse.ports.queues import DeadLetters, SourceQueues
 from duecourse.ports.tasks import TaskStore
 
 MAX_BATCH_SIZE = 100
-NOT_FOUND = "there is no such letter"
+NOT_FOUND = "no dead letter has this id"
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def _parse_phrase(value: Any) -> Phrase:
 def _parse_example(value: Any) -> Failure:
     fields = {"message": value} if isinstance(value, str) else value
     if not isinstance(fields, dict) or not isinstance(fields.get("message"), str):
-        raise ValueError("must be a text, or a table with a message")
+        raise ValueError("must be a string, or a table with a message")
     if unknown := fields.keys() - {"message", "type", "code", "status"}:
         raise ValueError(f"{', '.join(sorted(unknown))}: not a field of a failure")
     evidence = {name: value for name, value in fields.items() if name != "message"}

@@ -60,7 +60,7 @@ def test_add_with_the_same_key_adds_once(duecourse: CommandClient, stack: StackC
         (["add", "x", "--in", "1m", "--timezone", "Mars"], "--timezone"),
         (["add", "x", "--in", "1m", "--payload", "{"], "--payload"),
         (["add", "x", "--in", "1m", "--payload", "[]"], "--payload"),
-        (["add", "x", "--in", "1m", "--payload", '{"budgt": "x"}'], "budgt: is not known"),
+        (["add", "x", "--in", "1m", "--payload", '{"budgt": "x"}'], "budgt: unknown key"),
         (["add", "x", "--in", "1m", "--payload", '{"snooze_of": "x"}'], "snooze_of: is set by"),
         (["add", "x", "--in", "1m", "--payload", "@nowhere.json"], "nowhere.json"),
         (["add", "x", "--in", "1m", "--payload", f"@{sys.executable}"], "--payload"),

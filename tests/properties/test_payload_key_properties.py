@@ -64,4 +64,4 @@ def test_an_unknown_key_of_a_part_is_named_with_its_path(
 ) -> None:
     assume(name not in called)
     payload = {"spec": "x", part: {**called, name: value}}
-    assert refusal("reminder", payload).startswith(f"{part}.{name}: is not known; ")
+    assert refusal("reminder", payload).startswith(f"{part}.{name}: unknown key; ")

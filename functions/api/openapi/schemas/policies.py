@@ -93,6 +93,6 @@ POLICIES: Mapping[str, Schema] = {
         ),
         retry_count=with_description(COUNT, "The task's `retry_count` after the failure."),
         max_retries=COUNT,
-        guidance=with_description(NULLABLE_TEXT, "What the next attempt is told."),
+        guidance=with_description(NULLABLE_TEXT, "The hint for the next attempt."),
     ),
 }

@@ -32,15 +32,15 @@ def parse_named(key: str, value: Any, parse: Callable[[Any], T]) -> T:
         raise ValueError(f"{key}: {error}") from None
 
 
-def reject_unknown_keys(payload: Mapping[str, Any], known: Collection[str] | None) -> None:
-    """Raise ValueError naming the first key that is not in `known`. None allows every key.
+def reject_unknown_keys(payload: Mapping[str, Any], allowed: Collection[str] | None) -> None:
+    """Raise ValueError naming the first key that is not in `allowed`. None allows every key.
 
     The old name of `idempotent` is always allowed.
     """
-    if known is None:
+    if allowed is None:
         return
-    if unknown := [key for key in payload if key not in (*known, IDEMPOTENT_IN_0_1)]:
-        raise ValueError(f"{unknown[0][:100]}: unknown key; allowed keys: {', '.join(known)}")
+    if unknown := [key for key in payload if key not in (*allowed, IDEMPOTENT_IN_0_1)]:
+        raise ValueError(f"{unknown[0][:100]}: unknown key; allowed keys: {', '.join(allowed)}")
 
 
 def is_declared_idempotent(payload: Mapping[str, Any]) -> bool:

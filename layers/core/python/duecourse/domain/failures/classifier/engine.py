@@ -33,8 +33,8 @@ def diagnose(failure: Failure, policy: Policy) -> Diagnosis:
     """
     evidence = collect_evidence(failure)
     location = choose_location(evidence.source_matches)
-    found = next(_find_matches(evidence, _rule_index(policy.rules)), None)
-    if found is None:
+    match = next(_find_matches(evidence, _rule_index(policy.rules)), None)
+    if match is None:
         return Diagnosis(
             category=policy.fallback,
             confidence=UNKNOWN_CONFIDENCE,
@@ -42,10 +42,10 @@ def diagnose(failure: Failure, policy: Policy) -> Diagnosis:
             fix=policy.fallback_category.fix,
             location=location,
         )
-    rule, share = found
+    rule, confidence_factor = match
     return Diagnosis(
         category=rule.category,
-        confidence=round(rule.confidence * share, 2),
+        confidence=round(rule.confidence * confidence_factor, 2),
         pattern=rule.id,
         fix=rule.fix or policy.categories[rule.category].fix,
         location=location,
@@ -103,12 +103,12 @@ def _find_phrases(index: _PhraseIndex, text: SearchText) -> frozenset[Rule]:
 
     For speed, only phrases whose rarest word is in the text are searched.
     """
-    said: set[Rule] = set()
+    matched: set[Rule] = set()
     for word in (*(text.words & index.keys()), ""):
         for phrase, rule in index.get(word, ()):
-            if rule not in said and phrase.is_in(text):
-                said.add(rule)
-    return frozenset(said)
+            if rule not in matched and phrase.is_in(text):
+                matched.add(rule)
+    return frozenset(matched)
 
 
 @lru_cache(maxsize=16)
@@ -128,25 +128,25 @@ class _MatchPass:
 
 def _find_matches(evidence: Evidence, index: RuleIndex) -> Iterator[tuple[Rule, float]]:
     """Yield matching rules, most trusted first, each with a factor for its confidence."""
-    everywhere = index.match(evidence.full_text)
-    for turn in _match_passes(evidence, index, everywhere):
-        for rule in index.tiers[turn.tier]:
-            if _is_match(rule, turn, everywhere):
-                yield rule, turn.confidence_factor
+    all_matches = index.match(evidence.full_text)
+    for match_pass in _match_passes(evidence, index, all_matches):
+        for rule in index.tiers[match_pass.tier]:
+            if _is_match(rule, match_pass, all_matches):
+                yield rule, match_pass.confidence_factor
 
 
 def _match_passes(
     evidence: Evidence, index: RuleIndex, all_matches: _PhraseMatches
 ) -> Iterator[_MatchPass]:
-    heard: list[tuple[EvidenceTier, _PhraseMatches]] = []
-    for told in evidence.tiers:
-        is_loose = told.text is evidence.full_text
-        here = all_matches if is_loose else index.match(told.text)
-        share = LOG_CONFIDENCE_FACTOR if is_loose and heard else 1.0
-        heard.append((told, here))
-        yield from (_MatchPass(tier, told, here, share) for tier in _TIERS_BY_EVIDENCE)
+    searched: list[tuple[EvidenceTier, _PhraseMatches]] = []
+    for source in evidence.tiers:
+        is_full_text = source.text is evidence.full_text
+        matches = all_matches if is_full_text else index.match(source.text)
+        factor = LOG_CONFIDENCE_FACTOR if is_full_text and searched else 1.0
+        searched.append((source, matches))
+        yield from (_MatchPass(tier, source, matches, factor) for tier in _TIERS_BY_EVIDENCE)
     for tier in (Tier.TEXT, Tier.LAST):
-        yield from (_MatchPass(tier, told, here) for told, here in heard)
+        yield from (_MatchPass(tier, source, matches) for source, matches in searched)
 
 
 def _is_match(rule: Rule, match_pass: _MatchPass, all_matches: _PhraseMatches) -> bool:

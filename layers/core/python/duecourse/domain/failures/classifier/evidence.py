@@ -97,10 +97,12 @@ def _find_forms(lines: Sequence[Line], source_matches: Iterable[SourceMatch]) ->
         yield STACK_TRACE
     if any(_FAILED_MARK.search(line.text) for line in lines if "***" in line.text):
         yield FAILED_BETWEEN_STARS
-    wanted = [index for index, line in enumerate(lines) if _is_prose_matching(_EXPECTED_LINE, line)]
-    if wanted and any(
+    expected = [
+        index for index, line in enumerate(lines) if _is_prose_matching(_EXPECTED_LINE, line)
+    ]
+    if expected and any(
         _is_prose_matching(_ACTUAL_LINE, near)
-        for index in wanted[:_NEARBY_LINES]
+        for index in expected[:_NEARBY_LINES]
         for near in lines[max(0, index - _NEARBY_LINES) : index + _NEARBY_LINES]
     ):
         yield EXPECTED_AND_ACTUAL
@@ -115,11 +117,13 @@ def _full_text(failure: Failure) -> str:
 
 
 def _build_tier(failure: Failure, lines: Iterable[str], forms: frozenset[str]) -> EvidenceTier:
-    told = [_URL_PATTERN.sub("url", line) if "://" in line else line for line in lines]
-    text = "\n".join(told)
+    masked = [_URL_PATTERN.sub("url", line) if "://" in line else line for line in lines]
+    text = "\n".join(masked)
     codes = find_codes(text)
     named = (name for found in _RAISED_TYPE.findall(text) for name in found)
-    types = _normalize_codes(_type_basename(failure.type or ""), *named, *map(exception_type, told))
+    types = _normalize_codes(
+        _type_basename(failure.type or ""), *named, *map(exception_type, masked)
+    )
     return EvidenceTier(
         types=types,
         names=types

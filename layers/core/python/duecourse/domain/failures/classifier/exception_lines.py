@@ -65,14 +65,14 @@ def _drop_warnings(prose: tuple[str, ...]) -> tuple[str, ...]:
     last = max(
         (index for index, text in enumerate(prose) if text.startswith(_ERROR_PREFIX)), default=-1
     )
-    kept, warns = [], False
+    remaining, is_warning = [], False
     for index, text in enumerate(prose):
-        warns = index < last and (
-            text.startswith(_WARNING_PREFIX) or (warns and not text.startswith(_ERROR_PREFIX))
+        is_warning = index < last and (
+            text.startswith(_WARNING_PREFIX) or (is_warning and not text.startswith(_ERROR_PREFIX))
         )
-        if not warns:
-            kept.append(text)
-    return tuple(kept)
+        if not is_warning:
+            remaining.append(text)
+    return tuple(remaining)
 
 
 def exception_type(line: str) -> str | None:

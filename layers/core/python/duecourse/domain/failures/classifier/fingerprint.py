@@ -51,10 +51,10 @@ _ERROR_STATUSES = frozenset(status for status in HTTPStatus if status >= HTTPSta
 def fingerprint_of(failure: Failure) -> str:
     """Return the fingerprint. Never raises; the time does not grow with the message's length."""
     lines = _error_lines(failure.summary)
-    said = "\n".join(_SOURCE_POSITION.sub("", line) for line in lines)
-    codes = find_codes(said)
-    longest = _line_limit(failure.summary)
-    made_of = [
+    text = "\n".join(_SOURCE_POSITION.sub("", line) for line in lines)
+    codes = find_codes(text)
+    max_length = _line_limit(failure.summary)
+    parts = [
         normalize_code(failure.type or ""),
         normalize_code(failure.code or ""),
         failure.status,
@@ -63,17 +63,17 @@ def fingerprint_of(failure: Failure) -> str:
         sorted(status for status in codes.statuses if status in _ERROR_STATUSES),
         sorted(codes.exit_codes),
         sorted(
-            {normalize_code(found[found.lastgroup or 0]) for found in _NUMERIC_CODE.finditer(said)}
+            {normalize_code(found[found.lastgroup or 0]) for found in _NUMERIC_CODE.finditer(text)}
         ),
-        list(dict.fromkeys(mask_variables(line)[:longest] for line in lines)),
+        list(dict.fromkeys(mask_variables(line)[:max_length] for line in lines)),
     ]
-    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:FINGERPRINT_LENGTH]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:FINGERPRINT_LENGTH]
 
 
 def parse_fingerprint(text: str) -> str:
     """Return `text` if it has the form of a fingerprint. Raises ValueError otherwise."""
     if not FINGERPRINT_PATTERN.fullmatch(text):
-        raise ValueError(f"must be {FINGERPRINT_LENGTH} hexadecimal digits, in small letters")
+        raise ValueError(f"must be {FINGERPRINT_LENGTH} hexadecimal digits, in lower case")
     return text
 
 
@@ -85,10 +85,9 @@ def _error_lines(summary: str) -> Sequence[str]:
     verdict = find_exception_lines(parse_lines("\n".join(_uncut_lines(summary))))
     if verdict.exception:
         return verdict.exception[:MAX_LINES]
-    told = verdict.error_prose or verdict.all_prose
-    return ([line for line in told if _ERROR_WORDS.search(normalize_text(line))] or told)[
-        :MAX_LINES
-    ]
+    prose = verdict.error_prose or verdict.all_prose
+    error_lines = [line for line in prose if _ERROR_WORDS.search(normalize_text(line))]
+    return (error_lines or prose)[:MAX_LINES]
 
 
 def _line_limit(summary: str) -> int | None:

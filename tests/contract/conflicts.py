@@ -1,4 +1,4 @@
-"""Transactions that meet others, which moto knows nothing of."""
+"""Simulated transaction conflicts, which moto never reports."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from botocore.endpoint import Endpoint
 
 
 @contextmanager
-def conflicts(times: int, *, code: str = "TransactionConflict") -> Iterator[None]:
-    """So many transactions are answered as DynamoDB would."""
+def simulate_conflicts(times: int, *, code: str = "TransactionConflict") -> Iterator[None]:
+    """Answer the next `times` transactions with a conflict, as DynamoDB would."""
     endpoint_class: Any = Endpoint
     real = endpoint_class._do_get_response
-    left = iter(range(times))
+    remaining = iter(range(times))
 
-    def answered(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
-        if operation.name != "TransactWriteItems" or next(left, None) is None:
+    def get_response(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
+        if operation.name != "TransactWriteItems" or next(remaining, None) is None:
             return real(endpoint, request, operation, context)
         reasons = [{"Code": "None"}, {"Code": code, "Message": "at the same moment"}]
         parsed = {
@@ -31,7 +31,7 @@ def conflicts(times: int, *, code: str = "TransactionConflict") -> Iterator[None
         no_body = SimpleNamespace(stream=lambda **_: iter(()))
         return (AWSResponse(request.url, 400, HTTPHeaders(), no_body), parsed), None
 
-    endpoint_class._do_get_response = answered
+    endpoint_class._do_get_response = get_response
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""The template's own tables in moto: made once per module, empty for every test."""
+"""The template's tables in moto: created once per module, emptied after every test."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARDS = 4
 
 @pytest.fixture(scope="module")
 def aws() -> Iterator[Resolver]:
-    """Knows what each resource of the template is called here."""
+    """Create the template's resources; the resolver knows their names."""
     resolver = Resolver(load_template())
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
@@ -44,7 +44,7 @@ def aws() -> Iterator[Resolver]:
 
 
 @pytest.fixture(autouse=True)
-def _emptied(aws: Resolver) -> Iterator[None]:  # noqa: ARG001 - its tables
+def _empty_tables(aws: Resolver) -> Iterator[None]:  # noqa: ARG001 - its tables
     yield
     for table in (TaskItem, JournalItem, StateItem, SubjectItem, CounterItem):
         with table.batch_write() as batch:
@@ -59,9 +59,9 @@ def faults() -> Faults:
 
 @pytest.fixture
 def calls(faults: Faults) -> Iterator[CallInterceptor]:
-    found = CallInterceptor(faults)
-    with found.install():
-        yield found
+    interceptor = CallInterceptor(faults)
+    with interceptor.install():
+        yield interceptor
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def dynamo() -> DynamoTaskStore:
 
 @pytest.fixture(params=["dynamodb", "memory"])
 def store(request: pytest.FixtureRequest, dynamo: DynamoTaskStore) -> TaskStore:
-    """What every task store promises, the fake of the unit tests included."""
+    """Run the test on the DynamoDB store and on the fake of the unit tests."""
     return dynamo if request.param == "dynamodb" else MemoryStore(shard_count=SHARDS)
 
 

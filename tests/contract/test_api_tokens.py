@@ -1,4 +1,4 @@
-"""API tokens in Secrets Manager: changed without a deployment, and refused in time."""
+"""API tokens in Secrets Manager: changed without a deployment, and cached for half a minute."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
 from tests.support.fakes.clock import ManualClock
 
 NAME = "duecourse-test-api-tokens"
-READ = "secretsmanager.GetSecretValue"
+READ_CALL = "secretsmanager.GetSecretValue"
 OLD = ApiToken("old", Scope.READ, hash_secret("old-secret"))
 NEW = ApiToken("new", Scope.ADMIN, hash_secret("new-secret"))
-HALF = MINUTE / 2
+CACHE_TTL = MINUTE / 2
 Write = Callable[[str], None]
 
 
@@ -43,75 +43,75 @@ def write(aws: Resolver) -> Iterator[Write]:  # noqa: ARG001 - its region
     client.delete_secret(SecretId=NAME, ForceDeleteWithoutRecovery=True)
 
 
-def holding(*tokens: ApiToken) -> str:
+def secret_with(*tokens: ApiToken) -> str:
     return json.dumps({"tokens": [token.to_json() for token in tokens]})
 
 
-def test_two_tokens_are_known_at_once_and_one_that_is_removed_no_more(
+def test_several_tokens_are_valid_until_they_are_removed(
     tokens: SecretApiTokens, write: Write, clock: ManualClock
 ) -> None:
-    write(holding(OLD, NEW))
+    write(secret_with(OLD, NEW))
     assert (tokens.find("old-secret"), tokens.find("new-secret")) == (OLD, NEW)
-    write(holding(NEW))
-    clock.at += HALF - MILLISECOND
+    write(secret_with(NEW))
+    clock.at += CACHE_TTL - MILLISECOND
     assert tokens.find("old-secret") == OLD
     clock.at += MILLISECOND
     assert (tokens.find("old-secret"), tokens.find("new-secret")) == (None, NEW)
 
 
-def test_the_secret_is_read_once_in_half_a_minute_whoever_asks(
+def test_the_secret_is_read_once_in_half_a_minute(
     tokens: SecretApiTokens, write: Write, clock: ManualClock, calls: CallInterceptor
 ) -> None:
-    write(holding(OLD))
+    write(secret_with(OLD))
     with attribute_calls_to("authorizer"):
         for secret in ("old-secret", "wrong", "other"):
             tokens.find(secret)
-        assert calls.counts["authorizer", READ] == 1
-        clock.at += HALF
+        assert calls.counts["authorizer", READ_CALL] == 1
+        clock.at += CACHE_TTL
         tokens.find("wrong")
-    assert calls.counts["authorizer", READ] == 2
+    assert calls.counts["authorizer", READ_CALL] == 2
 
 
-def test_a_token_that_expires_while_it_is_kept_is_refused_at_once(
+def test_a_cached_token_is_refused_as_soon_as_it_expires(
     tokens: SecretApiTokens, write: Write, clock: ManualClock
 ) -> None:
-    write(holding(ApiToken("soon", Scope.READ, hash_secret("s"), NOW + MILLISECOND)))
+    write(secret_with(ApiToken("soon", Scope.READ, hash_secret("s"), NOW + MILLISECOND)))
     assert tokens.find("s") is not None
     clock.at += MILLISECOND
     assert tokens.find("s") is None
 
 
-def test_a_secret_that_says_nothing_for_sure_lets_nobody_in_until_it_is_mended(
+def test_an_invalid_secret_refuses_every_token_until_it_is_fixed(
     tokens: SecretApiTokens, write: Write, clock: ManualClock
 ) -> None:
-    write(holding(OLD))
+    write(secret_with(OLD))
     assert tokens.find("old-secret") == OLD
-    clock.at += HALF
+    clock.at += CACHE_TTL
     write("oops")
     for _ in range(2):
         with pytest.raises(InvalidTokensError):
             tokens.find("old-secret")
-    write(holding(OLD))
+    write(secret_with(OLD))
     assert tokens.find("old-secret") == OLD
 
 
 @pytest.mark.usefixtures("aws")
-def test_a_secret_that_cannot_be_read_is_told_by_awss_own_word(clock: ManualClock) -> None:
+def test_an_unreadable_secret_raises_the_error_code_of_aws(clock: ManualClock) -> None:
     with pytest.raises(SecretUnreadableError, match=r"API tokens.*ResourceNotFoundException"):
         SecretApiTokens("nowhere", clock).find("old-secret")
 
 
-def test_a_token_is_known_by_its_hash_as_long_as_by_itself(
+def test_a_token_is_found_by_its_hash_as_long_as_by_its_secret(
     tokens: SecretApiTokens, write: Write, clock: ManualClock
 ) -> None:
-    ends = ApiToken("ends", Scope.READ, hash_secret("ends-secret"), NOW + MINUTE)
-    write(holding(OLD, ends))
+    expiring = ApiToken("ends", Scope.READ, hash_secret("ends-secret"), NOW + MINUTE)
+    write(secret_with(OLD, expiring))
     assert tokens.find_by_hash(OLD.sha256) == OLD
     assert tokens.find_by_hash(NEW.sha256) is None
     clock.at += MINUTE - MILLISECOND
-    assert tokens.find_by_hash(ends.sha256) == ends
+    assert tokens.find_by_hash(expiring.sha256) == expiring
     clock.at += MILLISECOND
-    assert tokens.find_by_hash(ends.sha256) is None
-    write(holding())
-    clock.at += HALF
+    assert tokens.find_by_hash(expiring.sha256) is None
+    write(secret_with())
+    clock.at += CACHE_TTL
     assert tokens.find_by_hash(OLD.sha256) is None

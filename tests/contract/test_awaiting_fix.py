@@ -1,4 +1,4 @@
-"""What a store finds of the tasks that wait for mended code, and who else may not find them."""
+"""Tasks that wait for fixed code: which of them a store lists, and that they are not due."""
 
 from __future__ import annotations
 
@@ -19,51 +19,57 @@ from tests.support.fakes.dispatch import MemoryDeployments
 from tests.unit.usecases.dispatch.test_retry_after_deploy import waiting
 
 
-def test_none_waits_where_none_failed(store: TaskStore) -> None:
+def test_a_task_that_never_failed_is_not_listed(store: TaskStore) -> None:
     store.create(a_task())
     assert list(store.list_awaiting_fix()) == []
 
 
-def test_every_task_that_waits_for_code_is_found(store: TaskStore) -> None:
+def test_every_task_that_awaits_a_fix_is_listed(store: TaskStore) -> None:
     tasks = [store.create(waiting(number)) for number in range(30)]
     assert sorted(store.list_awaiting_fix()) == [task.id for task in tasks]
 
 
-def test_a_task_that_waits_for_a_person_is_not_found(store: TaskStore) -> None:
+def test_a_task_that_waits_for_a_person_is_not_listed(store: TaskStore) -> None:
     store.create(waiting(recovery_action=Action.ASK_PERSON))
     assert list(store.list_awaiting_fix()) == []
 
 
-def test_a_task_that_was_taken_up_is_found_no_more(store: TaskStore) -> None:
+def test_a_task_retried_after_a_deployment_is_not_listed(store: TaskStore) -> None:
     task = store.create(waiting())
     store.save(task, retry_after_deploy(task, "2", at=NOW))
     assert list(store.list_awaiting_fix()) == []
 
 
-def test_a_task_that_was_called_off_is_found_no_more(store: TaskStore) -> None:
+def test_a_cancelled_task_is_not_listed(store: TaskStore) -> None:
     task = store.create(waiting())
     store.save(task, user_actions.cancel(task, at=NOW))
     assert list(store.list_awaiting_fix()) == []
 
 
-def test_neither_scanner_nor_sweeper_finds_it_due(store: TaskStore) -> None:
+def test_a_task_that_awaits_a_fix_is_not_due(store: TaskStore) -> None:
     store.create(waiting())
-    found = [
-        one for shard in range(SHARDS) for one in store.list_due(shard, start=None, end=NOW + DAY)
+    due = [
+        dispatch
+        for shard in range(SHARDS)
+        for dispatch in store.list_due(shard, start=None, end=NOW + DAY)
     ]
-    assert found == []
+    assert due == []
 
 
-def test_once_it_is_taken_up_it_is_due(store: TaskStore) -> None:
+def test_a_task_retried_after_a_deployment_is_due(store: TaskStore) -> None:
     task = store.create(waiting())
     after = retry_after_deploy(task, "2", at=NOW)
     store.save(task, after)
     end = after.due_at + MILLISECOND
-    found = [one.task_id for n in range(SHARDS) for one in store.list_due(n, start=None, end=end)]
-    assert (found, store.get(task.id)) == ([task.id], after)
+    due = [
+        dispatch.task_id
+        for n in range(SHARDS)
+        for dispatch in store.list_due(n, start=None, end=end)
+    ]
+    assert (due, store.get(task.id)) == ([task.id], after)
 
 
-def test_a_task_that_runs_is_not_found(store: TaskStore) -> None:
+def test_a_running_task_is_not_listed(store: TaskStore) -> None:
     task = store.create(a_task(recovery_action=Action.AWAIT_FIX))
     store.save(task, claim_task(task))
     assert store.get(task.id).status is Status.IN_PROGRESS
@@ -72,19 +78,17 @@ def test_a_task_that_runs_is_not_found(store: TaskStore) -> None:
 
 @pytest.fixture(params=[DynamoDeployments, MemoryDeployments])
 def deployments(request: pytest.FixtureRequest) -> Deployments:
-    found: Deployments = request.param()
-    return found
+    deployments: Deployments = request.param()
+    return deployments
 
 
-def test_before_the_first_sweep_no_deployment_is_known(deployments: Deployments) -> None:
+def test_no_deployment_is_stored_before_the_first_sweep(deployments: Deployments) -> None:
     assert deployments.load() is None
 
 
 @pytest.mark.parametrize("is_done", [True, False])
-def test_a_deployment_is_loaded_as_it_was_saved_last(
-    deployments: Deployments, is_done: bool
-) -> None:
+def test_the_last_saved_deployment_is_loaded(deployments: Deployments, is_done: bool) -> None:
     deployments.save(Deployment(version="0.1.0+1", first_seen_at=NOW))
-    last = Deployment(version="0.1.0+2", first_seen_at=NOW + HOUR, is_rescan_done=is_done)
-    deployments.save(last)
-    assert deployments.load() == last
+    newest = Deployment(version="0.1.0+2", first_seen_at=NOW + HOUR, is_rescan_done=is_done)
+    deployments.save(newest)
+    assert deployments.load() == newest

@@ -1,4 +1,4 @@
-"""Blocked tasks in a store: listed, found when their time is up, and out of everybody's way."""
+"""Blocked tasks in a store: listed, found when they time out, and never due."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from tests.support.failure_deps import failure_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.tasks import MemoryStore
 
-DOUBT = Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE)
+INDETERMINATE = Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE)
 
 
-def blocked(number: int = 0, **fields: Any) -> Task:
-    """The higher its number, the later it was blocked."""
+def a_blocked_task(number: int = 0, **fields: Any) -> Task:
+    """Return a blocked task; a higher number means blocked later."""
     since = NOW + number * MINUTE
     defaults = {"status": Status.BLOCKED, "recovery_action": Action.ESCALATE_TO_HUMAN}
     times = {"due_at": since - MINUTE, "blocked_at": since, "run": a_run(ended_at=since)}
@@ -40,28 +40,30 @@ def blocked(number: int = 0, **fields: Any) -> Task:
 
 
 def test_a_blocked_task_is_read_as_it_was_written(store: TaskStore) -> None:
-    task = store.create(blocked())
+    task = store.create(a_blocked_task())
     assert store.get(task.id) == task
     assert task.blocked_at == NOW
 
 
-def test_since_when_is_kept_only_while_it_is_blocked(dynamo: DynamoTaskStore) -> None:
-    task = dynamo.create(blocked())
+def test_blocked_at_is_removed_when_a_task_is_unblocked(dynamo: DynamoTaskStore) -> None:
+    task = dynamo.create(a_blocked_task())
     dynamo.save(task, user_actions.retry(task, at=NOW))
     [item] = TaskItem.scan()
     assert item.blocked_at is None
 
 
-def test_all_that_is_blocked_is_listed_longest_first(store: TaskStore) -> None:
-    in_doubt = replace(
-        a_run(ended_at=NOW), mutation=DOUBT, indeterminate_policy=IndeterminatePolicy.ASK_PERSON
+def test_all_blocked_tasks_are_listed_longest_blocked_first(store: TaskStore) -> None:
+    indeterminate_run = replace(
+        a_run(ended_at=NOW),
+        mutation=INDETERMINATE,
+        indeterminate_policy=IndeterminatePolicy.ASK_PERSON,
     )
     tasks = [
-        blocked(1, recovery_action=Action.AWAIT_FIX),
-        blocked(2, recovery_action=Action.ASK_PERSON),
-        blocked(3, recovery_action=Action.RETRY_WITH_SPEC_REFRESH),
-        blocked(4, run=in_doubt),
-        blocked(5),
+        a_blocked_task(1, recovery_action=Action.AWAIT_FIX),
+        a_blocked_task(2, recovery_action=Action.ASK_PERSON),
+        a_blocked_task(3, recovery_action=Action.RETRY_WITH_SPEC_REFRESH),
+        a_blocked_task(4, run=indeterminate_run),
+        a_blocked_task(5),
     ]
     for task in reversed(tasks):
         store.create(task)
@@ -70,51 +72,53 @@ def test_all_that_is_blocked_is_listed_longest_first(store: TaskStore) -> None:
     assert list(store.list_blocked(2)) == tasks[:2]
 
 
-def test_what_is_blocked_no_more_is_not_listed(store: TaskStore) -> None:
-    for number, move in enumerate((user_actions.retry, user_actions.cancel)):
-        task = store.create(blocked(number))
-        store.save(task, move(task, at=NOW))
-    ending = store.create(blocked(2))
-    store.save(ending, expire_blocked(ending, at=NOW + 2 * DAY, timeout=DAY))
+def test_a_task_that_is_no_longer_blocked_is_not_listed(store: TaskStore) -> None:
+    for number, transition in enumerate((user_actions.retry, user_actions.cancel)):
+        task = store.create(a_blocked_task(number))
+        store.save(task, transition(task, at=NOW))
+    expiring = store.create(a_blocked_task(2))
+    store.save(expiring, expire_blocked(expiring, at=NOW + 2 * DAY, timeout=DAY))
     assert (list(store.list_blocked(10)), list(store.list_blocked_before(NOW + DAY))) == ([], [])
 
 
-def test_those_whose_time_is_up_are_found(store: TaskStore) -> None:
+def test_tasks_blocked_before_an_instant_are_found(store: TaskStore) -> None:
     for number in (1, 2, 3):
-        store.create(blocked(number))
-    found = list(store.list_blocked_before(NOW + 2 * MINUTE))
-    assert blocked(1).id in found
-    assert blocked(2).id in found
+        store.create(a_blocked_task(number))
+    expired = list(store.list_blocked_before(NOW + 2 * MINUTE))
+    assert a_blocked_task(1).id in expired
+    assert a_blocked_task(2).id in expired
     assert list(store.list_blocked_before(NOW - HOUR)) == []
 
 
 @pytest.mark.parametrize("action", [Action.AWAIT_FIX, Action.ASK_PERSON])
-def test_what_never_times_out_is_not_found(store: TaskStore, action: Action) -> None:
-    store.create(blocked(recovery_action=action))
+def test_a_blocked_task_without_a_timeout_is_not_found(store: TaskStore, action: Action) -> None:
+    store.create(a_blocked_task(recovery_action=action))
     assert list(store.list_blocked_before(NOW + DAY)) == []
 
 
-def test_neither_scanner_nor_sweeper_finds_it_due(store: TaskStore) -> None:
-    store.create(blocked())
-    found = [one for n in range(SHARDS) for one in store.list_due(n, start=None, end=NOW + DAY)]
-    assert found == []
+def test_a_blocked_task_is_not_due(store: TaskStore) -> None:
+    store.create(a_blocked_task())
+    due = [
+        dispatch for n in range(SHARDS) for dispatch in store.list_due(n, start=None, end=NOW + DAY)
+    ]
+    assert due == []
 
 
-def test_a_time_out_is_found_to_the_millisecond(store: TaskStore) -> None:
-    task = store.create(blocked(due_at=NOW))
+def test_a_timeout_is_exact_to_the_millisecond(store: TaskStore) -> None:
+    task = store.create(a_blocked_task(due_at=NOW))
     assert list(store.list_blocked_before(NOW - MILLISECOND)) == []
     assert list(store.list_blocked_before(NOW)) == [task.id]
 
 
-def test_what_was_to_be_tried_later_is_found_by_when_it_was_blocked(store: TaskStore) -> None:
-    """Its retry was twelve hours away when a person said what had happened."""
+def test_a_reclassified_retry_times_out_by_its_blocked_at(store: TaskStore) -> None:
+    """Its retry was twelve hours away when a person reclassified it."""
     busy = Failure.create("slow down", status=429, retry_after=12 * 3600)
-    work = {"provider": "scripted", "spec": "x"}
-    waiting = fail_task(claim_task(an_action(retry_count=2, payload=work)), busy)
-    assert waiting.due_at >= NOW + 12 * HOUR
+    payload = {"provider": "scripted", "spec": "x"}
+    retrying = fail_task(claim_task(an_action(retry_count=2, payload=payload)), busy)
+    assert retrying.due_at >= NOW + 12 * HOUR
     at = NOW + MINUTE
-    desk = failure_deps(MemoryStore(waiting), clock=ManualClock(at))
-    task = store.create(reclassify_task(waiting, "code_error", desk))
+    deps = failure_deps(MemoryStore(retrying), clock=ManualClock(at))
+    task = store.create(reclassify_task(retrying, "code_error", deps))
     assert (task.status, task.blocked_at) == (Status.BLOCKED, at)
     assert list(store.list_blocked_before(at - MILLISECOND)) == []
     assert list(store.list_blocked_before(at)) == [task.id]

@@ -1,4 +1,4 @@
-"""What every store of budgets promises: the cap holds, and every move is made once."""
+"""Budgets: the limit holds, and every reservation and settlement is applied once."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ TODAY = NOW.date()
 DAY = timedelta(days=1)
 MILLISECOND = timedelta(milliseconds=1)
 JUST_BEFORE_MIDNIGHT = datetime(2026, 2, 18, tzinfo=UTC) - MILLISECOND
-CAP = 1_000
+LIMIT = 1_000
 
 
 @pytest.fixture
 def dynamo() -> DynamoBudgets:
-    return DynamoBudgets(default_limit=CAP, retention=timedelta(days=30))
+    return DynamoBudgets(default_limit=LIMIT, retention=timedelta(days=30))
 
 
 @pytest.fixture(params=["dynamodb", "memory"])
 def budgets(request: pytest.FixtureRequest, dynamo: DynamoBudgets) -> Budgets:
-    return dynamo if request.param == "dynamodb" else MemoryBudgets(default_limit=CAP)
+    return dynamo if request.param == "dynamodb" else MemoryBudgets(default_limit=LIMIT)
 
 
-def stored(day: date = TODAY) -> dict[str, Any]:
+def stored_item(day: date = TODAY) -> dict[str, Any]:
     key = {"key": {"S": f"budget#llm#{day}"}}
     return dict(boto3.client("dynamodb").get_item(TableName="StateTable", Key=key)["Item"])
 
 
-def assert_the_sum_is_right(day: date = TODAY) -> None:
-    item = stored(day)
-    left, limit, spent = (int(item[name]["N"]) for name in ("remaining", "limit", "spent"))
-    assert left == limit - spent - sum(int(cost["N"]) for cost in item["held"]["M"].values())
+def assert_remaining_is_consistent(day: date = TODAY) -> None:
+    item = stored_item(day)
+    remaining, limit, spent = (int(item[name]["N"]) for name in ("remaining", "limit", "spent"))
+    assert remaining == limit - spent - sum(int(cost["N"]) for cost in item["held"]["M"].values())
 
 
 def a_budget(**fields: Any) -> Budget:
-    return Budget(**{"name": "llm", "day": TODAY, "limit": CAP, **fields})
+    return Budget(**{"name": "llm", "day": TODAY, "limit": LIMIT, **fields})
 
 
 # Reserve and settle
@@ -65,50 +65,50 @@ def test_a_budget_never_used_has_its_default_limit(budgets: Budgets) -> None:
     assert budgets.get_today("llm", now=NOW) == a_budget()
 
 
-def test_what_is_reserved_is_held(budgets: Budgets) -> None:
+def test_a_reservation_is_stored(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     budgets.reserve("llm", "b", 50, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": 300, "b": 50}, calls=2)
 
 
-def test_what_is_settled_is_spent_and_the_rest_is_left(budgets: Budgets) -> None:
+def test_settling_spends_the_cost_and_releases_the_rest(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     budgets.settle("llm", "a", 120, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
 
 
-def test_the_cap_is_reached_to_the_micro_dollar_and_not_passed(budgets: Budgets) -> None:
-    budgets.reserve("llm", "a", CAP - 1, now=NOW)
+def test_the_limit_is_reached_to_the_micro_dollar_and_never_exceeded(budgets: Budgets) -> None:
+    budgets.reserve("llm", "a", LIMIT - 1, now=NOW)
     with pytest.raises(BudgetExceededError, match=r"has 0.000001 of 0.001 dollars left"):
         budgets.reserve("llm", "b", 2, now=NOW)
     budgets.reserve("llm", "c", 1, now=NOW)
     with pytest.raises(BudgetExceededError):
         budgets.reserve("llm", "d", 1, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(
-        reservations={"a": CAP - 1, "c": 1}, calls=2
+        reservations={"a": LIMIT - 1, "c": 1}, calls=2
     )
 
 
-def test_the_first_reservation_of_a_day_may_be_too_high(budgets: Budgets) -> None:
+def test_the_first_reservation_of_a_day_can_exceed_the_limit(budgets: Budgets) -> None:
     with pytest.raises(BudgetExceededError):
-        budgets.reserve("llm", "a", CAP + 1, now=NOW)
+        budgets.reserve("llm", "a", LIMIT + 1, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget()
 
 
-def test_reserving_again_holds_no_more_and_is_answered_as_before(budgets: Budgets) -> None:
-    for cost in (CAP, CAP, 1, CAP + 1):
+def test_reserving_an_id_again_is_idempotent(budgets: Budgets) -> None:
+    for cost in (LIMIT, LIMIT, 1, LIMIT + 1):
         budgets.reserve("llm", "a", cost, now=NOW)
-    assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": CAP}, calls=1)
+    assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": LIMIT}, calls=1)
 
 
-def test_settling_again_changes_nothing(budgets: Budgets) -> None:
+def test_settling_an_id_again_changes_nothing(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     for actual in (120, 120, 300):
         budgets.settle("llm", "a", actual, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
 
 
-def test_settling_what_was_never_reserved_changes_nothing(budgets: Budgets) -> None:
+def test_settling_an_unknown_id_changes_nothing(budgets: Budgets) -> None:
     budgets.settle("llm", "a", 10, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget()
     budgets.reserve("llm", "a", 300, now=NOW)
@@ -116,16 +116,16 @@ def test_settling_what_was_never_reserved_changes_nothing(budgets: Budgets) -> N
     assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": 300}, calls=1)
 
 
-def test_an_id_that_was_settled_stands_for_a_new_call(budgets: Budgets) -> None:
+def test_a_settled_id_can_be_reserved_again(budgets: Budgets) -> None:
     for actual in (10, 20):
         budgets.reserve("llm", "a", 300, now=NOW)
         budgets.settle("llm", "a", actual, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(spent=30, calls=2)
 
 
-def test_a_cost_above_what_was_held_is_recorded_and_ends_the_day(budgets: Budgets) -> None:
-    budgets.reserve("llm", "a", CAP, now=NOW)
-    budgets.settle("llm", "a", CAP + 5, now=NOW)
+def test_a_cost_above_the_reservation_is_recorded_and_exhausts_the_budget(budgets: Budgets) -> None:
+    budgets.reserve("llm", "a", LIMIT, now=NOW)
+    budgets.settle("llm", "a", LIMIT + 5, now=NOW)
     assert budgets.get_today("llm", now=NOW).remaining == -5
     with pytest.raises(BudgetExceededError, match=r"has -0.000005 of"):
         budgets.reserve("llm", "b", 0, now=NOW)
@@ -143,7 +143,7 @@ def test_a_cost_above_what_was_held_is_recorded_and_ends_the_day(budgets: Budget
         "x" * 200,
     ],
 )
-def test_any_id_is_kept_as_it_is(budgets: Budgets, reservation_id: str) -> None:
+def test_any_reservation_id_is_stored_unchanged(budgets: Budgets, reservation_id: str) -> None:
     for _ in range(2):
         budgets.reserve("llm", reservation_id, 300, now=NOW)
     assert budgets.get_today("llm", now=NOW).reservations == {reservation_id: 300}
@@ -151,14 +151,16 @@ def test_any_id_is_kept_as_it_is(budgets: Budgets, reservation_id: str) -> None:
     assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
 
 
-def test_budgets_do_not_share_their_money(budgets: Budgets) -> None:
-    budgets.reserve("llm", "a", CAP, now=NOW)
-    budgets.reserve("llm.", "a", CAP, now=NOW)
-    assert budgets.get_today("LLM", now=NOW).remaining == CAP
+def test_budgets_are_independent(budgets: Budgets) -> None:
+    budgets.reserve("llm", "a", LIMIT, now=NOW)
+    budgets.reserve("llm.", "a", LIMIT, now=NOW)
+    assert budgets.get_today("LLM", now=NOW).remaining == LIMIT
 
 
 @pytest.mark.parametrize("name", ["", "a#2026-02-17", "a b", "x" * 101])
-def test_a_bad_name_is_refused_and_nothing_written(dynamo: DynamoBudgets, name: str) -> None:
+def test_an_invalid_name_is_refused_and_nothing_is_written(
+    dynamo: DynamoBudgets, name: str
+) -> None:
     for attempt in (
         lambda: dynamo.reserve(name, "a", 1, now=NOW),
         lambda: dynamo.settle(name, "a", 1, now=NOW),
@@ -173,11 +175,11 @@ def test_a_bad_name_is_refused_and_nothing_written(dynamo: DynamoBudgets, name: 
 # The budgets of a day
 
 
-def used(budgets: Budgets, now: datetime = NOW) -> list[str]:
+def names_used(budgets: Budgets, now: datetime = NOW) -> list[str]:
     return [budget.name for budget in budgets.list_used_on(now)]
 
 
-def test_the_budgets_of_a_day_are_told_by_name_as_they_stand(budgets: Budgets) -> None:
+def test_the_budgets_of_a_day_are_listed_by_name(budgets: Budgets) -> None:
     budgets.reserve("tts", "a", 10, now=NOW)
     budgets.reserve("llm", "b", 300, now=NOW)
     budgets.settle("llm", "b", 120, now=NOW)
@@ -188,39 +190,39 @@ def test_the_budgets_of_a_day_are_told_by_name_as_they_stand(budgets: Budgets) -
     ]
 
 
-def test_a_day_on_which_nothing_was_used_has_no_budgets(budgets: Budgets) -> None:
+def test_a_day_without_usage_lists_no_budgets(budgets: Budgets) -> None:
     budgets.get_today("llm", now=NOW)
-    assert used(budgets) == []
+    assert names_used(budgets) == []
 
 
-def test_a_budget_whose_limit_was_set_is_one_of_the_days(budgets: Budgets) -> None:
+def test_a_budget_whose_limit_was_set_is_listed_that_day(budgets: Budgets) -> None:
     budgets.set_limit("llm", 5, now=NOW)
-    assert (used(budgets), used(budgets, NOW + 2 * DAY)) == (["llm"], [])
+    assert (names_used(budgets), names_used(budgets, NOW + 2 * DAY)) == (["llm"], [])
 
 
-def test_a_budget_that_refused_its_first_call_is_one_of_the_days(budgets: Budgets) -> None:
+def test_a_budget_that_refused_its_first_call_is_listed_that_day(budgets: Budgets) -> None:
     with pytest.raises(BudgetExceededError):
-        budgets.reserve("llm", "a", CAP + 1, now=NOW)
-    assert used(budgets) == ["llm"]
+        budgets.reserve("llm", "a", LIMIT + 1, now=NOW)
+    assert names_used(budgets) == ["llm"]
 
 
-def test_a_day_lists_only_so_many_budgets_and_all_can_be_used(
+def test_the_list_of_a_day_is_bounded_and_every_budget_stays_usable(
     dynamo: DynamoBudgets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dynamodb_budgets, "MAX_LISTED", 3)
     for name in "abcde":
-        dynamo.reserve(name, "a", CAP, now=NOW)
-    assert used(dynamo) == ["a", "b", "c"]
-    assert dynamo.get_today("e", now=NOW).reserved == CAP
+        dynamo.reserve(name, "a", LIMIT, now=NOW)
+    assert names_used(dynamo) == ["a", "b", "c"]
+    assert dynamo.get_today("e", now=NOW).reserved == LIMIT
 
 
-def test_the_list_of_a_day_ages_out_with_its_budgets(dynamo: DynamoBudgets) -> None:
+def test_the_list_of_a_day_expires_with_its_budgets(dynamo: DynamoBudgets) -> None:
     dynamo.reserve("llm", "a", 1, now=NOW)
     dynamo.reserve("tts", "a", 1, now=NOW)
     key = {"key": {"S": f"budgets#{TODAY}"}}
     listed = boto3.client("dynamodb").get_item(TableName="StateTable", Key=key)["Item"]
     assert sorted(listed["names"]["SS"]) == ["llm", "tts"]
-    assert listed["expires_at"] == stored()["expires_at"]
+    assert listed["expires_at"] == stored_item()["expires_at"]
 
 
 @pytest.mark.usefixtures("calls")
@@ -228,27 +230,27 @@ def test_the_list_of_a_day_ages_out_with_its_budgets(dynamo: DynamoBudgets) -> N
     ("write", "nth"), [("UpdateItem", 1), ("UpdateItem", 2), ("UpdateItem", 3), ("PutItem", 1)]
 )
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_whatever_dies_a_budget_with_money_held_is_listed(
+def test_a_budget_with_reservations_is_listed_whichever_write_crashes(
     dynamo: DynamoBudgets, faults: Faults, write: str, nth: int, when: str
 ) -> None:
     faults.add(Fault(f"dynamodb.{write}", function="me", when=when, kind="crash", nth=nth))
     with attribute_calls_to("me"), pytest.raises(SimulatedCrash):
         dynamo.reserve("llm", "a", 300, now=NOW)
     dynamo.reserve("llm", "b", 300, now=NOW)
-    assert used(dynamo) == ["llm"]
+    assert names_used(dynamo) == ["llm"]
 
 
-def test_two_that_begin_their_days_at_once_are_both_listed(
+def test_two_budgets_first_used_concurrently_are_both_listed(
     dynamo: DynamoBudgets, calls: CallInterceptor
 ) -> None:
     for after in range(1, 5):
         now = NOW + after * DAY
-        with interrupted(calls, partial(dynamo.reserve, "tts", "b", 1, now=now), after=after):
+        with interrupt(calls, partial(dynamo.reserve, "tts", "b", 1, now=now), after=after):
             dynamo.reserve("llm", "a", 1, now=now)
-        assert used(dynamo, now) == ["llm", "tts"]
+        assert names_used(dynamo, now) == ["llm", "tts"]
 
 
-def test_money_that_is_negative_is_refused(budgets: Budgets) -> None:
+def test_negative_amounts_are_refused(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 10, now=NOW)
     for attempt in (
         lambda: budgets.reserve("llm", "b", -1, now=NOW),
@@ -263,14 +265,14 @@ def test_money_that_is_negative_is_refused(budgets: Budgets) -> None:
 # Days
 
 
-def test_at_midnight_a_budget_is_whole_again(budgets: Budgets) -> None:
-    budgets.reserve("llm", "a", CAP, now=JUST_BEFORE_MIDNIGHT)
+def test_a_budget_resets_at_midnight(budgets: Budgets) -> None:
+    budgets.reserve("llm", "a", LIMIT, now=JUST_BEFORE_MIDNIGHT)
     with pytest.raises(BudgetExceededError):
-        budgets.reserve("llm", "b", CAP, now=JUST_BEFORE_MIDNIGHT)
-    budgets.reserve("llm", "b", CAP, now=JUST_BEFORE_MIDNIGHT + MILLISECOND)
+        budgets.reserve("llm", "b", LIMIT, now=JUST_BEFORE_MIDNIGHT)
+    budgets.reserve("llm", "b", LIMIT, now=JUST_BEFORE_MIDNIGHT + MILLISECOND)
 
 
-def test_a_call_that_ends_after_midnight_is_paid_by_its_own_day(budgets: Budgets) -> None:
+def test_a_call_that_ends_after_midnight_is_charged_to_the_day_it_started(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 300, now=JUST_BEFORE_MIDNIGHT)
     budgets.reserve("llm", "b", 200, now=JUST_BEFORE_MIDNIGHT + MILLISECOND)
     budgets.settle("llm", "a", 120, now=JUST_BEFORE_MIDNIGHT)
@@ -279,16 +281,16 @@ def test_a_call_that_ends_after_midnight_is_paid_by_its_own_day(budgets: Budgets
     assert budgets.get_today("llm", now=NOW + DAY) == tomorrow
 
 
-def test_a_day_ages_out_once_it_has_passed_and_been_kept(dynamo: DynamoBudgets) -> None:
+def test_a_day_expires_after_its_retention(dynamo: DynamoBudgets) -> None:
     dynamo.reserve("llm", "a", 300, now=NOW)
     end_of_today = JUST_BEFORE_MIDNIGHT + MILLISECOND
-    assert int(stored()["expires_at"]["N"]) == (end_of_today + 30 * DAY).timestamp()
+    assert int(stored_item()["expires_at"]["N"]) == (end_of_today + 30 * DAY).timestamp()
 
 
 # Limits
 
 
-def test_a_limit_holds_for_today_and_the_days_after(budgets: Budgets) -> None:
+def test_a_limit_applies_to_today_and_later_days(budgets: Budgets) -> None:
     assert budgets.set_limit("llm", 50, now=NOW) == a_budget(limit=50)
     for days in (0, 1, 2, 400):
         now = NOW + days * DAY
@@ -298,119 +300,119 @@ def test_a_limit_holds_for_today_and_the_days_after(budgets: Budgets) -> None:
             budgets.reserve("llm", "b", 1, now=now)
 
 
-@pytest.mark.parametrize("limit", [0, 419, 420, 421, CAP, 10**15])
+@pytest.mark.parametrize("limit", [0, 419, 420, 421, LIMIT, 10**15])
 def test_a_limit_set_in_the_middle_of_a_day_counts_what_was_used(
     dynamo: DynamoBudgets, limit: int
 ) -> None:
     dynamo.reserve("llm", "a", 300, now=NOW)
     dynamo.reserve("llm", "b", 200, now=NOW)
     dynamo.settle("llm", "b", 120, now=NOW)
-    used = a_budget(limit=limit, reservations={"a": 300}, spent=120, calls=2)
-    assert dynamo.set_limit("llm", limit, now=NOW) == dynamo.get_today("llm", now=NOW) == used
-    assert_the_sum_is_right()
+    names_used = a_budget(limit=limit, reservations={"a": 300}, spent=120, calls=2)
+    assert dynamo.set_limit("llm", limit, now=NOW) == dynamo.get_today("llm", now=NOW) == names_used
+    assert_remaining_is_consistent()
     if limit > 420:
         dynamo.reserve("llm", "c", limit - 420, now=NOW)
     with pytest.raises(BudgetExceededError):
         dynamo.reserve("llm", "d", 1, now=NOW)
 
 
-def test_limits_follow_one_another_on_the_same_day(dynamo: DynamoBudgets) -> None:
+def test_the_last_limit_of_a_day_applies(dynamo: DynamoBudgets) -> None:
     dynamo.reserve("llm", "a", 300, now=NOW)
-    for limit in (500, 200, 200, CAP, 301):
+    for limit in (500, 200, 200, LIMIT, 301):
         dynamo.set_limit("llm", limit, now=NOW)
     assert dynamo.get_today("llm", now=NOW) == a_budget(limit=301, reservations={"a": 300}, calls=1)
-    assert_the_sum_is_right()
+    assert_remaining_is_consistent()
 
 
-def test_a_limit_never_ages_out(dynamo: DynamoBudgets) -> None:
+def test_a_limit_never_expires(dynamo: DynamoBudgets) -> None:
     dynamo.set_limit("llm", 50, now=NOW)
     key = {"key": {"S": "budget#llm"}}
     item = boto3.client("dynamodb").get_item(TableName="StateTable", Key=key)["Item"]
     assert (item["limit"], "expires_at" in item) == ({"N": "50"}, False)
 
 
-# Races: somebody else acts right after any one call of ours
+# Races: another writer acts right after one of our calls
 
 
 @contextmanager
-def interrupted(calls: CallInterceptor, by: Callable[[], Any], *, after: int) -> Iterator[None]:
-    """`by` is done once our so-manieth call took effect, before we hear of it."""
-    left = after
+def interrupt(calls: CallInterceptor, action: Callable[[], Any], *, after: int) -> Iterator[None]:
+    """Run `action` when our call number `after` has taken effect, before its response arrives."""
+    remaining_calls = after
 
     def on_call(_call: Call) -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
+        nonlocal remaining_calls
+        remaining_calls -= 1
+        if remaining_calls == 0:
             calls.on_aws_call = None
             with suppress(BudgetExceededError):
-                by()
+                action()
 
     calls.on_aws_call = on_call
     with suppress(BudgetExceededError):
         yield
-    assert left == 0, "there was nothing to interrupt"
+    assert remaining_calls == 0, "there was nothing to interrupt"
 
 
-in_a_days_first_reservation = pytest.mark.parametrize("after", range(1, 10))
-in_a_limits_setting = pytest.mark.parametrize("after", range(1, 12))
-in_a_first_limits_setting = pytest.mark.parametrize("after", range(1, 14))
+at_each_call_of_a_first_reservation = pytest.mark.parametrize("after", range(1, 10))
+at_each_call_of_set_limit = pytest.mark.parametrize("after", range(1, 12))
+at_each_call_of_a_first_set_limit = pytest.mark.parametrize("after", range(1, 14))
 
 
-@in_a_days_first_reservation
-def test_two_may_begin_a_day_at_once(
+@at_each_call_of_a_first_reservation
+def test_two_concurrent_first_reservations_respect_the_limit(
     dynamo: DynamoBudgets, calls: CallInterceptor, after: int
 ) -> None:
-    with interrupted(calls, lambda: dynamo.reserve("llm", "b", 600, now=NOW), after=after):
+    with interrupt(calls, lambda: dynamo.reserve("llm", "b", 600, now=NOW), after=after):
         dynamo.reserve("llm", "a", 600, now=NOW)
     today = dynamo.get_today("llm", now=NOW)
-    assert (today.reserved, today.calls, today.limit) == (600, 1, CAP)
-    assert_the_sum_is_right()
+    assert (today.reserved, today.calls, today.limit) == (600, 1, LIMIT)
+    assert_remaining_is_consistent()
 
 
-@in_a_days_first_reservation
+@at_each_call_of_a_first_reservation
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
-def test_a_limit_set_while_a_day_begins_holds(
+def test_a_limit_set_during_a_first_reservation_applies(
     dynamo: DynamoBudgets, calls: CallInterceptor, after: int, now: datetime
 ) -> None:
-    with interrupted(calls, lambda: dynamo.set_limit("llm", 5, now=NOW), after=after):
+    with interrupt(calls, lambda: dynamo.set_limit("llm", 5, now=NOW), after=after):
         dynamo.reserve("llm", "a", 3, now=now)
-    found = a_budget(day=now.date(), limit=5, reservations={"a": 3}, calls=1)
-    assert dynamo.get_today("llm", now=now) == found
-    assert_the_sum_is_right(now.date())
+    expected = a_budget(day=now.date(), limit=5, reservations={"a": 3}, calls=1)
+    assert dynamo.get_today("llm", now=now) == expected
+    assert_remaining_is_consistent(now.date())
 
 
-@in_a_first_limits_setting
+@at_each_call_of_a_first_set_limit
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
-def test_a_day_begun_while_its_limit_is_set_has_the_new_limit(
+def test_a_first_reservation_during_set_limit_gets_the_new_limit(
     dynamo: DynamoBudgets, calls: CallInterceptor, after: int, now: datetime
 ) -> None:
-    with interrupted(calls, lambda: dynamo.reserve("llm", "a", 3, now=now), after=after):
+    with interrupt(calls, lambda: dynamo.reserve("llm", "a", 3, now=now), after=after):
         dynamo.set_limit("llm", 5, now=NOW)
-    found = a_budget(day=now.date(), limit=5, reservations={"a": 3}, calls=1)
-    assert dynamo.get_today("llm", now=now) == found
-    assert_the_sum_is_right(now.date())
+    expected = a_budget(day=now.date(), limit=5, reservations={"a": 3}, calls=1)
+    assert dynamo.get_today("llm", now=now) == expected
+    assert_remaining_is_consistent(now.date())
 
 
-@in_a_limits_setting
-def test_of_two_limits_set_at_once_one_holds_for_all_days(
+@at_each_call_of_set_limit
+def test_one_of_two_concurrent_limits_applies_to_all_days(
     dynamo: DynamoBudgets, calls: CallInterceptor, after: int
 ) -> None:
     dynamo.reserve("llm", "a", 3, now=NOW)
-    with interrupted(calls, lambda: dynamo.set_limit("llm", 7, now=NOW), after=after):
+    with interrupt(calls, lambda: dynamo.set_limit("llm", 7, now=NOW), after=after):
         dynamo.set_limit("llm", 5, now=NOW)
     limits = {dynamo.get_today("llm", now=NOW + days * DAY).limit for days in range(3)}
     assert limits == {7}
-    assert_the_sum_is_right()
+    assert_remaining_is_consistent()
 
 
 @pytest.mark.parametrize("after", range(1, 11))
-def test_an_older_limit_never_comes_back_over_a_newer_one(
+def test_an_older_limit_never_replaces_a_newer_one(
     dynamo: DynamoBudgets, calls: CallInterceptor, faults: Faults, after: int
 ) -> None:
-    """Whoever set the older one dies before looking again."""
+    """The writer of the older limit crashes before it reads again."""
     dynamo.set_limit("llm", 5, now=NOW)
 
-    def rivals() -> None:
+    def set_limits_concurrently() -> None:
         dynamo.set_limit("llm", 9, now=NOW)
         dynamo.set_limit("llm", 5, now=NOW)
         faults.add(Fault("dynamodb.GetItem", function="me", kind="crash"))
@@ -418,97 +420,97 @@ def test_an_older_limit_never_comes_back_over_a_newer_one(
     with (
         attribute_calls_to("me"),
         pytest.raises(SimulatedCrash),
-        interrupted(calls, rivals, after=after),
+        interrupt(calls, set_limits_concurrently, after=after),
     ):
         dynamo.set_limit("llm", 7, now=NOW)
     limits = {dynamo.get_today("llm", now=NOW + days * DAY).limit for days in range(3)}
     assert limits == {5}
-    assert_the_sum_is_right()
+    assert_remaining_is_consistent()
 
 
-@pytest.mark.parametrize("after", [4, 5])  # before that, whoever sets the limit begins the day
+@pytest.mark.parametrize("after", [4, 5])  # before that, set_limit creates the day
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
-def test_a_limit_set_while_a_day_begins_holds_even_if_its_beginner_dies(
+def test_a_limit_set_during_a_first_reservation_applies_even_if_that_crashes(
     dynamo: DynamoBudgets, calls: CallInterceptor, faults: Faults, after: int, now: datetime
 ) -> None:
-    def rival() -> None:
+    def set_limit_concurrently() -> None:
         dynamo.set_limit("llm", 5, now=NOW)
         faults.add(Fault("dynamodb.PutItem", function="me", when="after", kind="crash"))
 
     with (
         attribute_calls_to("me"),
         pytest.raises(SimulatedCrash),
-        interrupted(calls, rival, after=after),
+        interrupt(calls, set_limit_concurrently, after=after),
     ):
         dynamo.reserve("llm", "a", 3, now=now)
     assert dynamo.get_today("llm", now=now).limit == 5
 
 
-def test_a_limit_set_just_before_midnight_holds_for_a_day_begun_meanwhile(
+def test_a_limit_set_just_before_midnight_applies_to_a_day_already_created(
     dynamo: DynamoBudgets,
 ) -> None:
     dynamo.reserve("llm", "a", 3, now=NOW + DAY)
     dynamo.set_limit("llm", 5, now=JUST_BEFORE_MIDNIGHT)
     assert dynamo.get_today("llm", now=NOW + DAY).limit == 5
-    assert_the_sum_is_right(TODAY + DAY)
+    assert_remaining_is_consistent(TODAY + DAY)
 
 
 @pytest.mark.parametrize("after", [1, 2])
-def test_of_two_who_settle_one_call_one_does(
+def test_one_of_two_concurrent_settlements_applies(
     dynamo: DynamoBudgets, calls: CallInterceptor, after: int
 ) -> None:
     dynamo.reserve("llm", "a", 300, now=NOW)
-    with interrupted(calls, lambda: dynamo.settle("llm", "a", 120, now=NOW), after=after):
+    with interrupt(calls, lambda: dynamo.settle("llm", "a", 120, now=NOW), after=after):
         dynamo.settle("llm", "a", 120, now=NOW)
     assert dynamo.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
-    assert_the_sum_is_right()
+    assert_remaining_is_consistent()
 
 
-def test_money_that_comes_free_while_a_call_is_refused_is_used(
+def test_a_reservation_uses_money_released_while_it_is_refused(
     dynamo: DynamoBudgets, calls: CallInterceptor
 ) -> None:
-    dynamo.reserve("llm", "a", CAP, now=NOW)
-    with interrupted(calls, lambda: dynamo.settle("llm", "a", 1, now=NOW), after=1):
+    dynamo.reserve("llm", "a", LIMIT, now=NOW)
+    with interrupt(calls, lambda: dynamo.settle("llm", "a", 1, now=NOW), after=1):
         dynamo.reserve("llm", "b", 500, now=NOW)
     assert dynamo.get_today("llm", now=NOW) == a_budget(spent=1, reservations={"b": 500}, calls=2)
 
 
-# Answers that were lost, and workers that died
+# Lost responses and crashed workers
 
 
-def a_call(budgets: Budgets) -> None:
-    """All the moves there are; done again, they are known as done."""
+def run_all_operations(budgets: Budgets) -> None:
+    """Run every operation; a repeat changes nothing."""
     budgets.set_limit("llm", 500, now=NOW)
     budgets.reserve("llm", "a", 300, now=NOW + 2 * DAY)
     budgets.set_limit("llm", 600, now=NOW + 2 * DAY)
     budgets.settle("llm", "a", 120, now=NOW + 2 * DAY)
 
 
-any_write = pytest.mark.parametrize(
+at_each_write = pytest.mark.parametrize(
     ("write", "nth"),
     [("PutItem", n) for n in range(1, 5)] + [("UpdateItem", n) for n in range(1, 11)],
 )
 
 
-@any_write
-def test_an_answer_that_is_lost_moves_nothing_twice(
+@at_each_write
+def test_a_lost_response_applies_nothing_twice(
     dynamo: DynamoBudgets, faults: Faults, calls: CallInterceptor, write: str, nth: int
 ) -> None:
-    lost = Fault(f"dynamodb.{write}", function="me", when="after", kind="timeout", nth=nth)
-    faults.add(lost)
+    lost_response = Fault(f"dynamodb.{write}", function="me", when="after", kind="timeout", nth=nth)
+    faults.add(lost_response)
     with attribute_calls_to("me"):
-        a_call(dynamo)
+        run_all_operations(dynamo)
     day = TODAY + 2 * DAY
-    assert calls.counts["me", f"dynamodb.{write}"] >= nth + 1, "it was never sent again"
+    assert calls.counts["me", f"dynamodb.{write}"] >= nth + 1, "the call was never resent"
     assert dynamo.get_today("llm", now=NOW + 2 * DAY) == a_budget(
         day=day, limit=600, spent=120, calls=1
     )
-    assert_the_sum_is_right(day)
+    assert_remaining_is_consistent(day)
 
 
-@any_write
+@at_each_write
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_worker_that_dies_at_any_write_leaves_nothing_half_done(
+def test_a_crash_at_any_write_leaves_a_consistent_budget(
     dynamo: DynamoBudgets,
     faults: Faults,
     calls: CallInterceptor,  # noqa: ARG001 - installed
@@ -518,18 +520,18 @@ def test_a_worker_that_dies_at_any_write_leaves_nothing_half_done(
 ) -> None:
     faults.add(Fault(f"dynamodb.{write}", function="me", when=when, kind="crash", nth=nth))
     with attribute_calls_to("me"), pytest.raises(SimulatedCrash):
-        a_call(dynamo)
+        run_all_operations(dynamo)
     before = dynamo.get_today("llm", now=NOW + 2 * DAY)
-    a_call(dynamo)
+    run_all_operations(dynamo)
     after = dynamo.get_today("llm", now=NOW + 2 * DAY)
-    # Only a call that was settled already is a second call when all is done again.
+    # The repeat counts a second call only if the first one was already settled.
     assert (after.limit, after.reserved) == (600, 0)
     assert (after.spent, after.calls) == (120 + before.spent, 1 + (before.spent > 0))
-    assert_the_sum_is_right(after.day)
+    assert_remaining_is_consistent(after.day)
 
 
 @pytest.mark.usefixtures("calls")
-def test_what_a_dead_worker_held_stays_held_for_its_day(
+def test_a_crashed_workers_reservation_lasts_until_midnight(
     dynamo: DynamoBudgets, faults: Faults
 ) -> None:
     dynamo.reserve("llm", "a", 1, now=NOW)
@@ -542,7 +544,7 @@ def test_what_a_dead_worker_held_stays_held_for_its_day(
 
 
 @pytest.mark.usefixtures("calls")
-def test_a_store_that_never_answers_raises_what_went_wrong(
+def test_a_store_that_never_responds_raises_its_error(
     dynamo: DynamoBudgets, faults: Faults
 ) -> None:
     faults.add(Fault("dynamodb.UpdateItem", function="me", kind="timeout", times=100))
@@ -550,38 +552,38 @@ def test_a_store_that_never_answers_raises_what_went_wrong(
         dynamo.reserve("llm", "a", 1, now=NOW)
 
 
-# Many at once
+# Concurrency
 
 
 @pytest.fixture
-def one_at_a_time(
+def serialize_calls(
     calls: CallInterceptor,  # noqa: ARG001 - installed below the lock
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """DynamoDB makes each update in one step; moto does so only if it gets one at a time."""
+    """Call moto from one thread at a time: unlike DynamoDB, it does not update atomically."""
     endpoint_class: Any = Endpoint
     lock, real = threading.Lock(), endpoint_class._do_get_response
 
-    def passed(*args: Any) -> Any:
+    def call_in_turn(*args: Any) -> Any:
         with lock:
             return real(*args)
 
-    monkeypatch.setattr(endpoint_class, "_do_get_response", passed)
+    monkeypatch.setattr(endpoint_class, "_do_get_response", call_in_turn)
 
 
-def in_parallel(work: Callable[[int], bool], count: int) -> int:
-    """How many of them worked, eight at a time."""
+def run_in_parallel(work: Callable[[int], bool], count: int) -> int:
+    """Run them eight at a time and return how many succeeded."""
 
-    def one(n: int) -> bool:
+    def run_one(n: int) -> bool:
         with attribute_calls_to("me"):
             return work(n)
 
     with ThreadPoolExecutor(8) as pool:
-        return sum(pool.map(one, range(count)))
+        return sum(pool.map(run_one, range(count)))
 
 
-@pytest.mark.usefixtures("one_at_a_time")
-def test_500_at_once_use_the_day_up_and_never_pass_it() -> None:
+@pytest.mark.usefixtures("serialize_calls")
+def test_500_concurrent_calls_use_up_the_budget_and_never_exceed_it() -> None:
     budgets = DynamoBudgets(default_limit=3_333_333, retention=DAY)
 
     def call(n: int) -> bool:
@@ -592,19 +594,19 @@ def test_500_at_once_use_the_day_up_and_never_pass_it() -> None:
             return True
         return False
 
-    assert in_parallel(call, 500) == 101
+    assert run_in_parallel(call, 500) == 101
     today = budgets.get_today("llm", now=NOW)
     assert (today.spent + today.reserved, today.calls) == (3_333_000, 101)
     assert today.remaining == 333
-    assert_the_sum_is_right()
+    assert_remaining_is_consistent()
 
 
-@pytest.mark.usefixtures("one_at_a_time")
+@pytest.mark.usefixtures("serialize_calls")
 @pytest.mark.parametrize("seed", range(2))
-def test_calls_at_once_with_lost_answers_cost_what_they_cost(
+def test_concurrent_calls_with_lost_responses_are_charged_exactly_once(
     dynamo: DynamoBudgets, faults: Faults, seed: int
 ) -> None:
-    """Each costs less than was held for it; now and then an answer is lost."""
+    """Each costs at most its reservation; some responses are lost."""
     rng = Random(seed)  # noqa: S311 - no secret
     actual = [rng.randint(0, 50) for _ in range(100)]
     for n in range(3, 150, 17):
@@ -622,58 +624,62 @@ def test_calls_at_once_with_lost_answers_cost_what_they_cost(
         actual[n] = 0
         return False
 
-    made = in_parallel(call, 100)
+    call_count = run_in_parallel(call, 100)
     today = dynamo.get_today("llm", now=NOW)
-    assert (today.spent, today.reservations, today.calls) == (sum(actual), {}, made)
-    assert highest <= CAP
+    assert (today.spent, today.reservations, today.calls) == (sum(actual), {}, call_count)
+    assert highest <= LIMIT
     assert today.remaining < 8 * 50, "refused though there was room"
-    assert_the_sum_is_right()
+    assert_remaining_is_consistent()
 
 
-@pytest.mark.usefixtures("one_at_a_time")
-def test_limits_set_while_many_reserve_leave_the_sum_right(dynamo: DynamoBudgets) -> None:
-    def either(n: int) -> bool:
+@pytest.mark.usefixtures("serialize_calls")
+def test_limits_set_during_concurrent_reservations_leave_a_consistent_budget(
+    dynamo: DynamoBudgets,
+) -> None:
+    def reserve_or_set_limit(n: int) -> bool:
         with suppress(BudgetExceededError):
             if n % 10:
                 dynamo.reserve("llm", str(n), 20, now=NOW)
                 return True
-            dynamo.set_limit("llm", CAP + n, now=NOW)
+            dynamo.set_limit("llm", LIMIT + n, now=NOW)
         return False
 
-    made = in_parallel(either, 80)
+    call_count = run_in_parallel(reserve_or_set_limit, 80)
     today = dynamo.get_today("llm", now=NOW)
-    assert (today.reserved, today.calls) == (20 * made, made)
+    assert (today.reserved, today.calls) == (20 * call_count, call_count)
     assert dynamo.get_today("llm", now=NOW + 9 * DAY).limit == today.limit
     assert today.remaining >= 0
-    assert_the_sum_is_right()
+    assert_remaining_is_consistent()
 
 
-# The store does what the rule says
+# The store agrees with the domain model
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_any_walk_ends_where_the_rule_says(budgets: Budgets, seed: int) -> None:
+def test_any_sequence_of_operations_agrees_with_the_domain_model(
+    budgets: Budgets, seed: int
+) -> None:
     rng = Random(seed)  # noqa: S311 - no secret
-    rule = a_budget()
+    model = a_budget()
     for _ in range(60):
         id, money = rng.choice("abcdef"), rng.randint(0, 400)
         match rng.choice(["reserve", "reserve", "settle", "settle", "limit"]):
             case "reserve":
-                refused = refusal_of(budgets.reserve, "llm", id, money, now=NOW)
-                assert refused == refusal_of(rule.reserve, id, money)
-                rule = rule if refused else rule.reserve(id, money)
+                refusal = refusal_of(budgets.reserve, "llm", id, money, now=NOW)
+                assert refusal == refusal_of(model.reserve, id, money)
+                model = model if refusal else model.reserve(id, money)
             case "settle":
                 budgets.settle("llm", id, money, now=NOW)
-                rule = rule.settle(id, money)
+                model = model.settle(id, money)
             case "limit":
                 budgets.set_limit("llm", 3 * money, now=NOW)
-                rule = replace(rule, limit=3 * money)
-        assert budgets.get_today("llm", now=NOW) == rule
+                model = replace(model, limit=3 * money)
+        assert budgets.get_today("llm", now=NOW) == model
 
 
-def refusal_of(move: Callable[..., Any], *args: Any, **named: Any) -> str | None:
+def refusal_of(operation: Callable[..., Any], *args: Any, **named: Any) -> str | None:
     try:
-        move(*args, **named)
+        operation(*args, **named)
     except BudgetExceededError as refused:
         return str(refused)
     return None

@@ -1,4 +1,4 @@
-"""Who listens to live events, in the connections table."""
+"""WebSocket connections and their subscriptions, in the connections table."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.support.builders.moments import HOUR, NOW
 from tests.support.fakes.chat import MemoryConnections
 from tests.unit.domain.events.test_connection import a_token
 
-EVERYTHING = Subscription(types=("task:", "budget:exceeded"), task_id="0a1b2c3d")
-ALL_OF_IT = replace(EVERYTHING, channel="slack", sender_id="U1")
+TASK_SUBSCRIPTION = Subscription(types=("task:", "budget:exceeded"), task_id="0a1b2c3d")
+FULL_SUBSCRIPTION = replace(TASK_SUBSCRIPTION, channel="slack", sender_id="U1")
 
 
 @pytest.fixture
@@ -43,43 +43,45 @@ def a_connection(name: str = "L0SM9cOFvHcCIhw=") -> Connection:
     return create_connection(name, a_token(), now=NOW)
 
 
-@pytest.mark.parametrize("wanted", [Subscription(), EVERYTHING, ALL_OF_IT])
-def test_a_connection_is_kept_as_it_is(connections: Connections, wanted: Subscription) -> None:
-    kept = replace(a_connection(), subscription=wanted)
-    connections.add(kept)
-    assert connections.list_all() == [kept]
+@pytest.mark.parametrize("subscription", [Subscription(), TASK_SUBSCRIPTION, FULL_SUBSCRIPTION])
+def test_a_connection_is_listed_as_it_was_added(
+    connections: Connections, subscription: Subscription
+) -> None:
+    connection = replace(a_connection(), subscription=subscription)
+    connections.add(connection)
+    assert connections.list_all() == [connection]
 
 
-def test_what_it_hears_is_replaced_as_a_whole(connections: Connections) -> None:
+def test_an_update_replaces_the_whole_subscription(connections: Connections) -> None:
     connections.add(a_connection())
-    for wanted in (ALL_OF_IT, Subscription(channel="slack"), Subscription()):
-        assert connections.update_subscription(a_connection().id, wanted)
-        assert [one.subscription for one in connections.list_all()] == [wanted]
+    for subscription in (FULL_SUBSCRIPTION, Subscription(channel="slack"), Subscription()):
+        assert connections.update_subscription(a_connection().id, subscription)
+        assert [connection.subscription for connection in connections.list_all()] == [subscription]
 
 
-def test_one_that_is_not_known_is_not_changed_into_being(connections: Connections) -> None:
-    assert not connections.update_subscription("gone", ALL_OF_IT)
+def test_updating_an_unknown_connection_creates_none(connections: Connections) -> None:
+    assert not connections.update_subscription("gone", FULL_SUBSCRIPTION)
     assert connections.list_all() == []
 
 
-def test_what_could_not_be_written_is_told(
+def test_a_failed_update_raises(
     dynamo: DynamoConnections, calls: CallInterceptor, faults: Faults
 ) -> None:
     del calls
     faults.add(Fault("dynamodb.UpdateItem", kind="error", times=100))
     with attribute_calls_to("live"), pytest.raises(UpdateError):
-        dynamo.update_subscription("any", ALL_OF_IT)
+        dynamo.update_subscription("any", FULL_SUBSCRIPTION)
 
 
-def test_it_is_removed_once_and_again(connections: Connections) -> None:
+def test_removing_a_connection_is_idempotent(connections: Connections) -> None:
     connections.add(a_connection("a"))
     connections.add(a_connection("b"))
     for _ in range(2):
         connections.remove("a")
-        assert [one.id for one in connections.list_all()] == ["b"]
+        assert [connection.id for connection in connections.list_all()] == ["b"]
 
 
-def test_it_goes_by_itself_when_it_has_expired(dynamo: DynamoConnections) -> None:
+def test_a_connection_expires_after_two_hours(dynamo: DynamoConnections) -> None:
     dynamo.add(a_connection())
     [item] = ConnectionItem.scan()
     assert item.expires_at == int((NOW + 2 * HOUR).timestamp())

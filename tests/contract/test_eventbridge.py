@@ -1,4 +1,4 @@
-"""The event bus: all events in their order, at least once, in requests that EventBridge takes."""
+"""The event bus: events are published in order, at least once, within EventBridge's limits."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from types_boto3_events.client import EventBridgeClient
 
 NAME = "duecourse"
-REFUSED = {"ErrorCode": "InternalFailure", "ErrorMessage": "try again"}
-TAKEN = {"EventId": "11710aed-b79e-4468-a20b-bb3c0c3b4860"}
+FAILED_ENTRY = {"ErrorCode": "InternalFailure", "ErrorMessage": "try again"}
+PUBLISHED_ENTRY = {"EventId": "11710aed-b79e-4468-a20b-bb3c0c3b4860"}
 
 
 @pytest.fixture(scope="module")
 def client(aws: Resolver) -> EventBridgeClient:  # noqa: ARG001 - its region
-    made: EventBridgeClient = boto3.client("events")
-    return made
+    client: EventBridgeClient = boto3.client("events")
+    return client
 
 
 @pytest.fixture
@@ -45,16 +45,16 @@ def bus(client: EventBridgeClient, pauses: list[int]) -> EventBridgeBus:
 
 @pytest.fixture
 def requests(calls: CallInterceptor) -> Iterator[list[list[dict[str, Any]]]]:
-    """The entries of each request, as they went over the wire."""
-    seen: list[list[dict[str, Any]]] = []
+    """Record the entries of each request, as sent over the wire."""
+    recorded: list[list[dict[str, Any]]] = []
 
-    def note(call: Call) -> None:
+    def record(call: Call) -> None:
         assert (call.service, call.operation) == ("events", "PutEvents")
-        seen.append(call.body["Entries"])
+        recorded.append(call.body["Entries"])
 
-    calls.on_aws_call = note
+    calls.on_aws_call = record
     with attribute_calls_to("journal"):
-        yield seen
+        yield recorded
 
 
 def an_event(n: int = 1, **detail: Any) -> LiveEvent:
@@ -67,15 +67,15 @@ def events(number: int, **detail: Any) -> list[LiveEvent]:
     return [an_event(n, **detail) for n in range(1, number + 1)]
 
 
-def told_in(entries: list[dict[str, Any]]) -> list[str]:
+def event_ids_in(entries: list[dict[str, Any]]) -> list[str]:
     return [json.loads(entry["Detail"])["detail"]["event_id"] for entry in entries]
 
 
-def ids(of: list[LiveEvent]) -> list[str]:
-    return [event.id for event in of]
+def ids(live_events: list[LiveEvent]) -> list[str]:
+    return [event.id for event in live_events]
 
 
-def test_an_event_is_told_as_on_the_websocket(
+def test_an_event_is_published_as_on_the_websocket(
     bus: EventBridgeBus, requests: list[list[dict[str, Any]]]
 ) -> None:
     event = an_event(error="boom", category="unknown")
@@ -98,18 +98,20 @@ def test_an_event_is_told_as_on_the_websocket(
 def test_ten_events_go_in_one_request_in_their_order(
     bus: EventBridgeBus, requests: list[list[dict[str, Any]]], number: int, sizes: list[int]
 ) -> None:
-    sent = events(number)
-    bus.publish(sent)
+    published = events(number)
+    bus.publish(published)
     assert [len(entries) for entries in requests] == sizes
-    assert [told for entries in requests for told in told_in(entries)] == ids(sent)
+    assert [event_id for entries in requests for event_id in event_ids_in(entries)] == ids(
+        published
+    )
 
 
 @pytest.mark.parametrize("text", ["x" * 60_000, "é" * 30_000, "😀" * 15_000, '"' * 30_000])
-def test_a_request_has_room_for_what_is_in_it(
+def test_a_request_stays_within_the_size_limit(
     bus: EventBridgeBus, requests: list[list[dict[str, Any]]], text: str
 ) -> None:
-    sent = events(10, error=text)
-    bus.publish(sent)
+    published = events(10, error=text)
+    bus.publish(published)
     assert [len(entries) for entries in requests] == [4, 4, 2]
     for entries in requests:
         assert (
@@ -130,77 +132,90 @@ def test_a_request_has_room_for_what_is_in_it(
     ],
     ids=["one text", "wide characters", "a list", "nested"],
 )
-def test_of_an_event_too_big_for_the_bus_the_longest_texts_are_cut(
+def test_the_longest_texts_of_an_oversized_event_are_truncated(
     bus: EventBridgeBus, requests: list[list[dict[str, Any]]], detail: dict[str, Any]
 ) -> None:
     bus.publish([an_event(1, **detail, run_id="run-1"), an_event(2)])
     entries = [entry for request in requests for entry in request]
-    assert told_in(entries) == [f"{ID}:1:0", f"{ID}:2:0"]
+    assert event_ids_in(entries) == [f"{ID}:1:0", f"{ID}:2:0"]
     assert len(entries[0]["Detail"].encode()) <= MAX_REQUEST_BYTES
-    told = json.loads(entries[0]["Detail"])["detail"]
-    assert (told["run_id"], told.keys()) == ("run-1", {*detail, "run_id", "event_id"})
+    published_detail = json.loads(entries[0]["Detail"])["detail"]
+    assert (published_detail["run_id"], published_detail.keys()) == (
+        "run-1",
+        {*detail, "run_id", "event_id"},
+    )
     assert "…" in entries[0]["Detail"]
 
 
-def put(stubber: Stubber, results: list[dict[str, Any]]) -> None:
-    failed = sum("ErrorCode" in result for result in results)
-    reply = {"FailedEntryCount": failed, "Entries": results}
+def stub_put_events(stubber: Stubber, results: list[dict[str, Any]]) -> None:
+    failed_count = sum("ErrorCode" in result for result in results)
+    reply = {"FailedEntryCount": failed_count, "Entries": results}
     stubber.add_response("put_events", reply, {"Entries": ANY})
 
 
-def entries_given(client: EventBridgeClient) -> list[list[str]]:
-    """The ids in each request to come, also to a stub."""
-    seen: list[list[str]] = []
+def record_event_ids(client: EventBridgeClient) -> list[list[str]]:
+    """Record the event ids of each coming request, also of stubbed ones."""
+    recorded: list[list[str]] = []
 
-    def note(params: dict[str, Any], **_: Any) -> None:
-        seen.append(told_in(params["Entries"]))
+    def record(params: dict[str, Any], **_: Any) -> None:
+        recorded.append(event_ids_in(params["Entries"]))
 
-    client.meta.events.register("before-parameter-build.events.PutEvents", note, "note")
-    return seen
+    client.meta.events.register("before-parameter-build.events.PutEvents", record, "note")
+    return recorded
 
 
 @pytest.fixture
-def given(client: EventBridgeClient) -> Iterator[list[list[str]]]:
-    yield entries_given(client)
+def requested_ids(client: EventBridgeClient) -> Iterator[list[list[str]]]:
+    yield record_event_ids(client)
     client.meta.events.unregister("before-parameter-build.events.PutEvents", unique_id="note")
 
 
-def test_from_one_that_was_refused_on_all_are_told_again_in_order(
-    bus: EventBridgeBus, client: EventBridgeClient, given: list[list[str]], pauses: list[int]
+def test_publishing_resumes_in_order_from_the_first_failed_event(
+    bus: EventBridgeBus,
+    client: EventBridgeClient,
+    requested_ids: list[list[str]],
+    pauses: list[int],
 ) -> None:
-    sent = events(4)
+    published = events(4)
     with Stubber(client) as stubber:
-        put(stubber, [TAKEN, REFUSED, TAKEN, REFUSED])
-        put(stubber, [TAKEN, REFUSED, REFUSED])
-        put(stubber, [TAKEN, TAKEN])
-        bus.publish(sent)
+        stub_put_events(stubber, [PUBLISHED_ENTRY, FAILED_ENTRY, PUBLISHED_ENTRY, FAILED_ENTRY])
+        stub_put_events(stubber, [PUBLISHED_ENTRY, FAILED_ENTRY, FAILED_ENTRY])
+        stub_put_events(stubber, [PUBLISHED_ENTRY, PUBLISHED_ENTRY])
+        bus.publish(published)
         stubber.assert_no_pending_responses()
-    assert given == [ids(sent), ids(sent[1:]), ids(sent[2:])]
+    assert requested_ids == [ids(published), ids(published[1:]), ids(published[2:])]
     assert pauses == [1, 2]
 
 
-def test_what_is_refused_again_and_again_is_not_passed_over(
-    bus: EventBridgeBus, client: EventBridgeClient, given: list[list[str]], pauses: list[int]
+def test_an_event_that_keeps_failing_raises_with_the_published_count(
+    bus: EventBridgeBus,
+    client: EventBridgeClient,
+    requested_ids: list[list[str]],
+    pauses: list[int],
 ) -> None:
-    sent = events(21)
+    published = events(21)
     with Stubber(client) as stubber:
-        put(stubber, [TAKEN] * 10)
-        put(stubber, [*[TAKEN] * 8, REFUSED, TAKEN])
+        stub_put_events(stubber, [PUBLISHED_ENTRY] * 10)
+        stub_put_events(stubber, [*[PUBLISHED_ENTRY] * 8, FAILED_ENTRY, PUBLISHED_ENTRY])
         for _ in range(MAX_ATTEMPTS - 1):
-            put(stubber, [REFUSED, TAKEN])
+            stub_put_events(stubber, [FAILED_ENTRY, PUBLISHED_ENTRY])
         with pytest.raises(PublishError, match="InternalFailure") as unpublished:
-            bus.publish(sent)
+            bus.publish(published)
     assert unpublished.value.published_count == 18
-    assert given == [ids(sent[:10]), ids(sent[10:20]), *[ids(sent[18:20])] * (MAX_ATTEMPTS - 1)]
+    assert requested_ids == [
+        ids(published[:10]),
+        ids(published[10:20]),
+        *[ids(published[18:20])] * (MAX_ATTEMPTS - 1),
+    ]
     assert len(pauses) == MAX_ATTEMPTS - 1
 
 
-def test_an_error_of_the_bus_is_not_passed_over(
+def test_an_error_of_the_bus_raises_with_the_published_count(
     bus: EventBridgeBus, client: EventBridgeClient
 ) -> None:
     with Stubber(client) as stubber:
-        put(stubber, [TAKEN] * 10)
-        put(stubber, [TAKEN, REFUSED])
+        stub_put_events(stubber, [PUBLISHED_ENTRY] * 10)
+        stub_put_events(stubber, [PUBLISHED_ENTRY, FAILED_ENTRY])
         stubber.add_client_error("put_events", "InternalException", http_status_code=500)
         with pytest.raises(PublishError, match="InternalException") as unpublished:
             bus.publish(events(12))

@@ -1,4 +1,4 @@
-"""The journal: what one version of a task brought, kept once, read oldest first."""
+"""The journal: the events and the run of one task version, stored once and read oldest first."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run, run_of
 from tests.support.builders.tasks import ID, a_task, claim_task
 
-ORDER = [(0, "z"), (1, "a"), (2, "m")]  # ids are drawn by chance: they tell no age
+ORDER = [(0, "z"), (1, "a"), (2, "m")]  # ids are random: they do not sort by age
 
 
-def events(*kinds: str, at: datetime = NOW) -> list[Event]:
-    return [Event(EventType(kind), ID, at, {"n": n}) for n, kind in enumerate(kinds)]
+def events(*event_types: str, at: datetime = NOW) -> list[Event]:
+    return [
+        Event(EventType(event_type), ID, at, {"n": n}) for n, event_type in enumerate(event_types)
+    ]
 
 
 def entries() -> list[dict[str, Any]]:
@@ -32,9 +34,9 @@ def entries() -> list[dict[str, Any]]:
 
 
 def test_events_are_read_as_they_were_written(journal: DynamoJournal) -> None:
-    written = events("task:failed", "task:paused")
-    journal.write(a_task(), written, None)
-    assert journal.list_events(ID) == written
+    expected = events("task:failed", "task:paused")
+    journal.write(a_task(), expected, None)
+    assert journal.list_events(ID) == expected
 
 
 def test_an_event_without_details_has_none(journal: DynamoJournal) -> None:
@@ -81,33 +83,33 @@ def test_runs_are_read_as_they_ended_oldest_first(journal: DynamoJournal) -> Non
     assert journal.list_runs(ID) == runs
 
 
-def test_a_run_that_has_not_ended_is_not_kept(journal: DynamoJournal) -> None:
+def test_an_active_run_is_not_stored(journal: DynamoJournal) -> None:
     journal.write(a_task(), [], a_run())
     assert journal.list_runs(ID) == []
 
 
-def test_nothing_is_known_of_a_task_that_never_was(journal: DynamoJournal) -> None:
+def test_an_unknown_task_has_no_history(journal: DynamoJournal) -> None:
     assert (journal.list_events(ID), journal.list_runs(ID)) == ([], [])
 
 
-def test_another_tasks_history_is_its_own(journal: DynamoJournal) -> None:
+def test_history_excludes_other_tasks(journal: DynamoJournal) -> None:
     journal.write(a_task(id="another"), events("task:created"), None)
     assert journal.list_events(ID) == []
 
 
-def test_all_that_is_kept_ages_out(journal: DynamoJournal) -> None:
+def test_every_entry_expires(journal: DynamoJournal) -> None:
     task = fail_repeatedly(a_task(), 1)
     journal.write(task, events("task:retry_scheduled"), task.run)
     ages = {int(entry["expires_at"]["N"]) for entry in entries()}
     assert ages == {(NOW + 30 * DAY).timestamp()}
 
 
-def test_what_two_versions_tell_is_kept(journal: DynamoJournal) -> None:
+def test_the_events_between_two_versions_are_stored(journal: DynamoJournal) -> None:
     running = claim_task(a_task())
     after = fail_task(running)
-    told = events_between(running, after, at=NOW)
-    journal.write(after, told, ended_run(running, after))
-    assert (journal.list_events(ID), journal.list_runs(ID)) == (told, [run_of(after)])
+    expected = events_between(running, after, at=NOW)
+    journal.write(after, expected, ended_run(running, after))
+    assert (journal.list_events(ID), journal.list_runs(ID)) == (expected, [run_of(after)])
 
 
 @pytest.mark.parametrize(
@@ -122,11 +124,11 @@ def test_a_task_is_read_from_its_image_in_the_stream(dynamo: DynamoTaskStore, ta
 
 
 @pytest.mark.parametrize("image", [None, {}])
-def test_no_image_is_no_task(image: dict[str, Any] | None) -> None:
+def test_a_missing_image_gives_no_task(image: dict[str, Any] | None) -> None:
     assert task_from_image(image) is None
 
 
-def test_a_run_that_its_budget_stopped_at_once_is_told_in_its_order(
+def test_a_run_stopped_by_its_budget_has_ordered_history(
     journal: DynamoJournal,
 ) -> None:
     running = claim_task(a_task(payload={"budget": "agents"}))

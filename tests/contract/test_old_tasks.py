@@ -1,4 +1,4 @@
-"""Items as migration 005 wrote them: they load with safe defaults and can be saved, once."""
+"""Items written by migration 005 load with safe defaults and can be saved once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import DAY, NOW, parse_instant
 from tests.support.builders.tasks import ID, a_task, claim_task
 
-OTHER = "ffffffff-0000-4000-8000-000000000000"
+OTHER_ID = "ffffffff-0000-4000-8000-000000000000"
 DUE_AT = parse_instant("2026-02-17T15:00Z")
 
 
@@ -41,8 +41,8 @@ def put_old_task(**fields: str) -> None:
         "created_at": "2026-02-17T14:00:00",
         **fields,
     }
-    stored = {name: {"S": value} for name, value in item.items()}
-    boto3.client("dynamodb").put_item(TableName="TasksTable", Item=stored)
+    attributes = {name: {"S": value} for name, value in item.items()}
+    boto3.client("dynamodb").put_item(TableName="TasksTable", Item=attributes)
 
 
 def test_an_old_task_loads_with_safe_defaults(dynamo: DynamoTaskStore) -> None:
@@ -57,7 +57,7 @@ def test_an_old_time_is_utc(dynamo: DynamoTaskStore, text: str) -> None:
     assert dynamo.get(ID).created_at == parse_instant("2026-02-17T14:00Z")
 
 
-def test_an_old_daily_task_goes_on_every_day(dynamo: DynamoTaskStore) -> None:
+def test_an_old_daily_task_recurs_daily(dynamo: DynamoTaskStore) -> None:
     put_old_task(repeat="daily")
     series = dynamo.get(ID).series
     assert series is not None
@@ -75,13 +75,13 @@ def test_an_old_recovery_action_is_kept(dynamo: DynamoTaskStore) -> None:
     assert dynamo.get(ID).recovery_action is Action.ASK_PERSON
 
 
-def test_a_recovery_action_that_nobody_knows_is_refused(dynamo: DynamoTaskStore) -> None:
+def test_an_unknown_recovery_action_is_refused(dynamo: DynamoTaskStore) -> None:
     put_old_task(status="blocked", recovery_action="pray")
     with pytest.raises(UnreadableItemError, match="recovery_action"):
         dynamo.get(ID)
 
 
-def test_an_old_task_is_found_by_the_beginning_of_its_id(dynamo: DynamoTaskStore) -> None:
+def test_an_old_task_is_found_by_an_id_prefix(dynamo: DynamoTaskStore) -> None:
     put_old_task()
     assert [task.id for task in dynamo.find(ID[:8])] == [ID]
 
@@ -93,7 +93,7 @@ def test_an_old_task_can_be_saved(dynamo: DynamoTaskStore) -> None:
     assert (dynamo.get(ID), paused.version) == (paused, 1)
 
 
-def test_an_old_task_is_saved_by_one_of_two_only(dynamo: DynamoTaskStore) -> None:
+def test_one_of_two_concurrent_saves_of_an_old_task_wins(dynamo: DynamoTaskStore) -> None:
     put_old_task()
     old = dynamo.get(ID)
     dynamo.save(old, claim_task(old, "one"))
@@ -102,63 +102,63 @@ def test_an_old_task_is_saved_by_one_of_two_only(dynamo: DynamoTaskStore) -> Non
     assert dynamo.get(ID) == claim_task(old, "one")
 
 
-def test_an_old_task_that_is_gone_is_not_brought_back(dynamo: DynamoTaskStore) -> None:
+def test_saving_a_deleted_old_task_does_not_restore_it(dynamo: DynamoTaskStore) -> None:
     old = a_task(version=0)
     with pytest.raises(StaleTaskError):
         dynamo.save(old, user_actions.pause(old))
     assert dynamo.find(ID) == []
 
 
-# Links, which were kept in the payload
+# Links that older code stored in the payload
 
 
-def linked(payload: Any, **fields: str) -> Task:
+def load_with_payload(payload: Any, **fields: str) -> Task:
     put_old_task(payload=json.dumps(payload), **fields)
     return DynamoTaskStore(shard_count=SHARDS, retention=DAY).get(ID)
 
 
-@pytest.mark.parametrize("made", [{}, {"type": "reminder"}, {"created_by": "slack:U1"}])
-def test_a_snooze_keeps_its_link(made: dict[str, str]) -> None:
-    task = linked({"snooze_of": OTHER}, **made)
-    assert (task.snooze_of, task.payload) == (OTHER, {})
+@pytest.mark.parametrize("fields", [{}, {"type": "reminder"}, {"created_by": "slack:U1"}])
+def test_a_snooze_keeps_its_link(fields: dict[str, str]) -> None:
+    task = load_with_payload({"snooze_of": OTHER_ID}, **fields)
+    assert (task.snooze_of, task.payload) == (OTHER_ID, {})
 
 
 @pytest.mark.parametrize("spec", [None, "a page of words"])
 def test_a_review_keeps_its_link(spec: str | None) -> None:
-    link = {"of": OTHER, "after_attempts": 3} | ({"spec": spec} if spec else {})
-    task = linked({"provider": "a", "spec_review": link}, type="action", created_by="ci")
-    assert (task.review, task.payload) == (ReviewLink(OTHER, 3, spec), {"provider": "a"})
+    link = {"of": OTHER_ID, "after_attempts": 3} | ({"spec": spec} if spec else {})
+    task = load_with_payload({"provider": "a", "spec_review": link}, type="action", created_by="ci")
+    assert (task.review, task.payload) == (ReviewLink(OTHER_ID, 3, spec), {"provider": "a"})
 
 
 @pytest.mark.parametrize(
     ("payload", "fields"),
     [
-        ({"snooze_of": OTHER}, {"created_by": "ci"}),
-        ({"snooze_of": OTHER}, {"type": "action"}),
+        ({"snooze_of": OTHER_ID}, {"created_by": "ci"}),
+        ({"snooze_of": OTHER_ID}, {"type": "action"}),
         ({"snooze_of": ""}, {}),
         ({"snooze_of": "everything"}, {}),
-        ({"snooze_of": [OTHER]}, {}),
-        ({"spec_review": {"of": OTHER}}, {}),
-        ({"spec_review": {"of": OTHER}}, {"type": "lights"}),
+        ({"snooze_of": [OTHER_ID]}, {}),
+        ({"spec_review": {"of": OTHER_ID}}, {}),
+        ({"spec_review": {"of": OTHER_ID}}, {"type": "lights"}),
         ({"spec_review": {"of": 5}}, {"type": "action"}),
         ({"spec_review": "nonsense"}, {"type": "action"}),
     ],
 )
-def test_what_only_looks_like_a_link_stays_in_the_payload(
+def test_an_invalid_link_stays_in_the_payload(
     payload: dict[str, Any], fields: dict[str, str]
 ) -> None:
-    task = linked(payload, **fields)
+    task = load_with_payload(payload, **fields)
     assert (task.snooze_of, task.review, task.payload) == (None, None, payload)
 
 
-def test_a_link_that_was_read_from_a_payload_is_saved_beside_it(dynamo: DynamoTaskStore) -> None:
-    old = linked({"snooze_of": OTHER})
+def test_a_link_read_from_a_payload_is_saved_as_a_field(dynamo: DynamoTaskStore) -> None:
+    old = load_with_payload({"snooze_of": OTHER_ID})
     dynamo.save(old, user_actions.edit(old, TaskEdit(payload={"repeat_is_harmless": True})))
     task = dynamo.get(ID)
-    assert (task.snooze_of, task.payload) == (OTHER, {"repeat_is_harmless": True})
+    assert (task.snooze_of, task.payload) == (OTHER_ID, {"repeat_is_harmless": True})
 
 
-def saved_anew(dynamo: DynamoTaskStore) -> Task:
+def load_and_save(dynamo: DynamoTaskStore) -> Task:
     put_old_task(created_at="2026-02-17 14:00:00")
     old = dynamo.get(ID)
     after = user_actions.edit(old, TaskEdit(description="walk"))
@@ -166,25 +166,25 @@ def saved_anew(dynamo: DynamoTaskStore) -> Task:
     return after
 
 
-def test_an_old_task_once_saved_is_found_when_due(dynamo: DynamoTaskStore) -> None:
-    saved_anew(dynamo)
+def test_a_saved_old_task_is_listed_when_due(dynamo: DynamoTaskStore) -> None:
+    load_and_save(dynamo)
     shard = int(ID[:8], 16) % SHARDS
     assert list(dynamo.list_due(shard, start=NOW, end=NOW + DAY)) == [Dispatch(DUE_AT, ID)]
 
 
-def test_an_old_task_once_saved_is_in_its_senders_list(dynamo: DynamoTaskStore) -> None:
-    saved = saved_anew(dynamo)
-    assert dynamo.list_open(Owner("console", "ada")) == [saved]
+def test_a_saved_old_task_is_listed_for_its_sender(dynamo: DynamoTaskStore) -> None:
+    task = load_and_save(dynamo)
+    assert dynamo.list_open(Owner("console", "ada")) == [task]
 
 
-def test_an_old_task_once_saved_is_listed_and_passed_once(dynamo: DynamoTaskStore) -> None:
-    saved = saved_anew(dynamo)
-    first = dynamo.list_page(TaskFilter(), limit=1, cursor=None)
-    second = dynamo.list_page(TaskFilter(), limit=1, cursor=first.next_cursor)
-    assert [*first.items, *second.items] == [saved]
+def test_a_saved_old_task_is_listed_on_one_page(dynamo: DynamoTaskStore) -> None:
+    task = load_and_save(dynamo)
+    first_page = dynamo.list_page(TaskFilter(), limit=1, cursor=None)
+    second_page = dynamo.list_page(TaskFilter(), limit=1, cursor=first_page.next_cursor)
+    assert [*first_page.items, *second_page.items] == [task]
 
 
-def test_an_old_task_that_waits_in_words_waits_for_that_reason(dynamo: DynamoTaskStore) -> None:
+def test_an_old_wait_text_is_read_as_a_wait_reason(dynamo: DynamoTaskStore) -> None:
     put_old_task(waits_for="quiet hours until 07:00 (UTC)")
     old = dynamo.get(ID)
     assert old.wait == Wait(WaitReason.QUIET_HOURS, detail={"end": "07:00", "zone": "UTC"})
@@ -192,8 +192,8 @@ def test_an_old_task_that_waits_in_words_waits_for_that_reason(dynamo: DynamoTas
     assert dynamo.get(ID) == user_actions.pause(old)
 
 
-def test_an_old_task_that_somebody_is_to_check_is_listed(dynamo: DynamoTaskStore) -> None:
-    """It is in the index as older code put it there."""
+def test_an_old_task_awaiting_verification_is_listed(dynamo: DynamoTaskStore) -> None:
+    """Older code wrote the index attributes."""
     put_old_task(
         waits_for="somebody to say whether it was done well",
         status="pending_verification",

@@ -1,4 +1,4 @@
-"""Quiet hours on the template's own table: nobody's are lost, and to ask costs next to nothing."""
+"""Quiet hours: no owner's are lost, and reading them is nearly free."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.support.fakes.clock import ManualClock
 ADA, BOB = Owner("slack", "ada"), Owner("slack", "bob")
 NIGHT = QuietHours.from_text("22:00 07:00 Europe/Berlin")
 NOON = QuietHours.from_text("12:00 14:00 America/Argentina/Buenos_Aires")
-KEPT = timedelta(seconds=60)
+CACHE_TTL = timedelta(seconds=60)
 
 
-def hours(clock: ManualClock | None = None) -> DynamoQuietHoursStore:
-    """As another container has them."""
+def quiet_hours_store(clock: ManualClock | None = None) -> DynamoQuietHoursStore:
+    """Return the store of a new container."""
     return DynamoQuietHoursStore(clock or ManualClock(NOW))
 
 
@@ -36,24 +36,24 @@ Container = Callable[[], QuietHoursStore]
 
 @pytest.fixture(params=["dynamodb", "memory"])
 def container(request: pytest.FixtureRequest) -> Container:
-    """Each call is another container; all of them share what is stored."""
+    """Return a factory: each call gives a new container's store over the same data."""
     memory = MemoryQuietHours()
-    return hours if request.param == "dynamodb" else lambda: memory
+    return quiet_hours_store if request.param == "dynamodb" else lambda: memory
 
 
-def test_somebody_never_seen_has_none(container: Container) -> None:
+def test_an_unknown_owner_has_no_quiet_hours(container: Container) -> None:
     assert container().get_cached(ADA) is None
     assert container().get(ADA) is None
 
 
-def test_they_are_remembered_for_one_person_on_one_channel(container: Container) -> None:
+def test_quiet_hours_are_stored_per_owner_and_channel(container: Container) -> None:
     container().set(ADA, NIGHT)
     assert container().get_cached(ADA) == container().get(ADA) == NIGHT
     assert container().get_cached(BOB) is None
     assert container().get_cached(Owner("telegram", "ada")) is None
 
 
-def test_they_are_changed_and_called_off(container: Container) -> None:
+def test_quiet_hours_can_be_changed_and_removed(container: Container) -> None:
     container().set(ADA, NIGHT)
     container().set(ADA, NOON)
     assert container().get_cached(ADA) == NOON
@@ -63,91 +63,91 @@ def test_they_are_changed_and_called_off(container: Container) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.b", "a#b", "key", "shards", "[0]", "é😀", "x" * 1_000, " "])
-def test_people_may_be_called_as_they_like(name: str) -> None:
-    hours().set(Owner("slack", name), NIGHT)
-    assert hours().get_cached(Owner("slack", name)) == NIGHT
+def test_a_sender_id_can_be_any_text(name: str) -> None:
+    quiet_hours_store().set(Owner("slack", name), NIGHT)
+    assert quiet_hours_store().get_cached(Owner("slack", name)) == NIGHT
 
 
-def test_of_many_who_set_theirs_nobodys_is_lost() -> None:
-    """Far more than there are items: each has several."""
-    people = [Owner("slack", f"U{n}") for n in range(300)]
-    both = (hours(), hours())
-    for n, owner in enumerate(people):
-        both[n % 2].set(owner, NIGHT if n % 3 else NOON)
-    for owner in people[::7]:
-        hours().set(owner, None)
-    seen = hours()
-    assert [seen.get_cached(owner) for owner in people] == [
+def test_quiet_hours_of_many_owners_are_all_stored() -> None:
+    """There are far more owners than items: each item holds several."""
+    owners = [Owner("slack", f"U{n}") for n in range(300)]
+    stores = (quiet_hours_store(), quiet_hours_store())
+    for n, owner in enumerate(owners):
+        stores[n % 2].set(owner, NIGHT if n % 3 else NOON)
+    for owner in owners[::7]:
+        quiet_hours_store().set(owner, None)
+    fresh_store = quiet_hours_store()
+    assert [fresh_store.get_cached(owner) for owner in owners] == [
         None if n % 7 == 0 else NIGHT if n % 3 else NOON for n in range(300)
     ]
     assert len(list(QuietItem.scan())) <= 65
 
 
-def test_elsewhere_a_change_is_in_force_after_a_minute() -> None:
+def test_another_container_sees_a_change_after_a_minute() -> None:
     clock = ManualClock(NOW)
-    elsewhere = hours(clock)
-    assert elsewhere.get_cached(ADA) is None
-    hours().set(ADA, NIGHT)
-    clock.at = NOW + KEPT - MILLISECOND
-    assert elsewhere.get_cached(ADA) is None
-    assert elsewhere.get(ADA) == NIGHT
-    clock.at = NOW + KEPT
-    assert elsewhere.get_cached(ADA) == NIGHT
-    hours().set(ADA, NOON)
-    clock.at += KEPT - MILLISECOND
-    assert elsewhere.get_cached(ADA) == NIGHT
+    other_container = quiet_hours_store(clock)
+    assert other_container.get_cached(ADA) is None
+    quiet_hours_store().set(ADA, NIGHT)
+    clock.at = NOW + CACHE_TTL - MILLISECOND
+    assert other_container.get_cached(ADA) is None
+    assert other_container.get(ADA) == NIGHT
+    clock.at = NOW + CACHE_TTL
+    assert other_container.get_cached(ADA) == NIGHT
+    quiet_hours_store().set(ADA, NOON)
+    clock.at += CACHE_TTL - MILLISECOND
+    assert other_container.get_cached(ADA) == NIGHT
     clock.at += MILLISECOND
-    assert elsewhere.get_cached(ADA) == NOON
+    assert other_container.get_cached(ADA) == NOON
 
 
-def test_elsewhere_nothing_is_held_any_more_once_they_are_called_off() -> None:
-    elsewhere = hours()
-    hours().set(ADA, NIGHT)
+def test_another_container_defers_nothing_once_quiet_hours_are_removed() -> None:
+    other_container = quiet_hours_store()
+    quiet_hours_store().set(ADA, NIGHT)
     midnight = parse_instant("2026-02-17T23:00:00Z")
-    hold = check_quiet_hours(ADA, elsewhere, at=midnight, owner_requested_at=None)
+    deferral = check_quiet_hours(ADA, other_container, at=midnight, owner_requested_at=None)
     until = parse_instant("2026-02-18T06:00:00Z")
-    assert hold == QuietHoursDeferral(until, NIGHT.wait(until))
-    hours().set(ADA, None)
-    assert elsewhere.get_cached(ADA) == NIGHT
-    assert check_quiet_hours(ADA, elsewhere, at=midnight, owner_requested_at=None) is None
+    assert deferral == QuietHoursDeferral(until, NIGHT.wait(until))
+    quiet_hours_store().set(ADA, None)
+    assert other_container.get_cached(ADA) == NIGHT
+    assert check_quiet_hours(ADA, other_container, at=midnight, owner_requested_at=None) is None
 
 
-def test_whoever_sets_them_sees_them_at_once(container: Container) -> None:
-    here = container()
-    assert here.get_cached(ADA) is None
-    here.set(ADA, NIGHT)
-    assert here.get_cached(ADA) == NIGHT
+def test_the_writing_container_sees_its_change_at_once(container: Container) -> None:
+    container_store = container()
+    assert container_store.get_cached(ADA) is None
+    container_store.set(ADA, NIGHT)
+    assert container_store.get_cached(ADA) == NIGHT
 
 
-def test_where_nobody_has_any_a_minute_costs_one_read(calls: CallInterceptor) -> None:
-    made: Counter[str] = Counter()
+def test_without_any_quiet_hours_a_minute_costs_one_read(calls: CallInterceptor) -> None:
+    operations: Counter[str] = Counter()
 
     def on_call(call: Call) -> None:
-        made[call.operation] += 1
+        operations[call.operation] += 1
         assert not call.body.get("ConsistentRead")
 
     calls.on_aws_call = on_call
     clock = ManualClock(NOW)
-    seen = hours(clock)
+    store = quiet_hours_store(clock)
     for n in range(200):
-        clock.at = NOW + n * KEPT / 200
-        assert seen.get_cached(Owner("slack", f"U{n}")) is None
-    assert made == {"GetItem": 1}
+        clock.at = NOW + n * CACHE_TTL / 200
+        assert store.get_cached(Owner("slack", f"U{n}")) is None
+    assert operations == {"GetItem": 1}
 
 
-def test_one_who_has_some_costs_one_more(calls: CallInterceptor) -> None:
-    hours().set(ADA, NIGHT)
-    made: Counter[str] = Counter()
-    calls.on_aws_call = lambda call: made.update([call.operation])
-    seen = hours()
+def test_an_owner_with_quiet_hours_costs_one_more_read(calls: CallInterceptor) -> None:
+    quiet_hours_store().set(ADA, NIGHT)
+    operations: Counter[str] = Counter()
+    calls.on_aws_call = lambda call: operations.update([call.operation])
+    store = quiet_hours_store()
     for _ in range(50):
-        assert seen.get_cached(ADA) == NIGHT
-    assert made == {"GetItem": 2}
+        assert store.get_cached(ADA) == NIGHT
+    assert operations == {"GetItem": 2}
 
 
-@pytest.mark.parametrize("stored", ["22:00 07:00 Nowhere/Else", "late", ""])
-def test_what_cannot_be_read_any_more_keeps_no_reminder_back(stored: str) -> None:
-    hours().set(ADA, NIGHT)
+@pytest.mark.parametrize("text", ["22:00 07:00 Nowhere/Else", "late", ""])
+def test_unreadable_quiet_hours_defer_nothing(text: str) -> None:
+    quiet_hours_store().set(ADA, NIGHT)
     [item] = [item for item in QuietItem.scan() if item.key != "quiet"]
-    item.update([Path([name]).set(stored) for name in item.texts])
-    assert hours().get_cached(ADA) is None
+    item.update([Path([name]).set(text) for name in item.texts])
+    assert quiet_hours_store().get_cached(ADA) is None

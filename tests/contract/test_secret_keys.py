@@ -1,4 +1,4 @@
-"""API keys in Secrets Manager: read seldom, and never told."""
+"""API keys in Secrets Manager: cached for five minutes, and never part of an error text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
 from tests.support.fakes.clock import ManualClock
 
 NAME = "duecourse-test-provider-keys"
-READ = "secretsmanager.GetSecretValue"
+READ_CALL = "secretsmanager.GetSecretValue"
 KEY = "qz-7Hd03kLmNo99pQr"
 
 
@@ -41,20 +41,20 @@ def keys(clock: ManualClock) -> SecretKeys:
 
 @pytest.fixture
 def write(aws: Resolver) -> Iterator[Write]:  # noqa: ARG001 - its region
-    """Puts something into the secret, which holds nothing before."""
+    """Create an empty secret and return a function that writes it."""
     client = boto3.client("secretsmanager")
     client.create_secret(Name=NAME)
     yield partial(client.put_secret_value, SecretId=NAME)
     client.delete_secret(SecretId=NAME, ForceDeleteWithoutRecovery=True)
 
 
-def test_a_key_is_found_by_its_name(keys: SecretKeys, write: Write) -> None:
+def test_a_key_is_returned_by_its_name(keys: SecretKeys, write: Write) -> None:
     write(SecretString=json.dumps({"openai": KEY, "anthropic": "other"}))
     assert keys.get("openai") == KEY
     assert keys.get("anthropic") == "other"
 
 
-def test_what_is_not_in_the_secret_is_no_key(keys: SecretKeys, write: Write) -> None:
+def test_a_missing_or_empty_key_is_none(keys: SecretKeys, write: Write) -> None:
     write(SecretString=json.dumps({"openai": "", "anthropic": KEY}))
     assert keys.get("openai") is None
     assert keys.get("bedrock") is None
@@ -69,13 +69,13 @@ def test_the_secret_is_read_once_in_five_minutes(
             keys.get(name)
         clock.at += 5 * MINUTE - MILLISECOND
         keys.get("openai")
-        assert calls.counts["worker", READ] == 1
+        assert calls.counts["worker", READ_CALL] == 1
         clock.at += MILLISECOND
         keys.get("openai")
-    assert calls.counts["worker", READ] == 2
+    assert calls.counts["worker", READ_CALL] == 2
 
 
-def test_a_key_that_was_changed_is_used_after_five_minutes(
+def test_a_changed_key_is_used_after_five_minutes(
     keys: SecretKeys, write: Write, clock: ManualClock
 ) -> None:
     write(SecretString=json.dumps({"openai": "old"}))
@@ -86,39 +86,47 @@ def test_a_key_that_was_changed_is_used_after_five_minutes(
     assert keys.get("openai") == KEY
 
 
-BAD = [KEY, " ", "[]", "null", f'["{KEY}"]', '{"openai": 7}', f'{{"openai": ["{KEY}"]}}']
-BAD += [f'{{"openai": "{KEY}"', f'{{"openai": {{"key": "{KEY}"}}}}', "[" * 50_000]
+INVALID_SECRETS = [
+    KEY,
+    " ",
+    "[]",
+    "null",
+    f'["{KEY}"]',
+    '{"openai": 7}',
+    f'{{"openai": ["{KEY}"]}}',
+]
+INVALID_SECRETS += [f'{{"openai": "{KEY}"', f'{{"openai": {{"key": "{KEY}"}}}}', "[" * 50_000]
 
 
-@pytest.mark.parametrize("content", BAD, ids=range(len(BAD)))
-def test_what_is_no_object_of_texts_is_refused_without_being_told(
+@pytest.mark.parametrize("content", INVALID_SECRETS, ids=range(len(INVALID_SECRETS)))
+def test_an_invalid_secret_is_refused_without_revealing_it(
     keys: SecretKeys, write: Write, content: str
 ) -> None:
     write(SecretString=content)
     with pytest.raises(SecretUnreadableError, match="must hold JSON: an object") as caught:
         keys.get("openai")
-    told = "".join(traceback.format_exception(caught.value))
-    assert KEY not in told
+    traceback_text = "".join(traceback.format_exception(caught.value))
+    assert KEY not in traceback_text
 
 
-def test_a_secret_of_bytes_is_refused(keys: SecretKeys, write: Write) -> None:
+def test_a_binary_secret_is_refused(keys: SecretKeys, write: Write) -> None:
     write(SecretBinary=json.dumps({"openai": KEY}).encode())
     with pytest.raises(SecretUnreadableError, match="must hold JSON: an object"):
         keys.get("openai")
 
 
 @pytest.mark.usefixtures("aws")
-def test_a_secret_that_is_not_there_is_an_error_of_ours(clock: ManualClock) -> None:
+def test_a_missing_secret_is_not_an_error_of_the_provider(clock: ManualClock) -> None:
     with pytest.raises(SecretUnreadableError, match="ResourceNotFoundException") as caught:
         SecretKeys("nowhere", clock).get("openai")
     assert (caught.value.origin, caught.value.cost) == (Origin.NOT_ATTEMPTED, 0)
     failure = Failure.from_exception(caught.value)
-    found = [diagnose(failure, builtin_policies()[name]) for name in ("agent", "enrichment")]
-    assert [one.category for one in found] == ["transient", "network_timeout"]
+    diagnoses = [diagnose(failure, builtin_policies()[name]) for name in ("agent", "enrichment")]
+    assert [diagnosis.category for diagnosis in diagnoses] == ["transient", "network_timeout"]
 
 
 @pytest.mark.usefixtures("aws")
-def test_an_error_says_whose_secret_it_is_and_names_no_provider(clock: ManualClock) -> None:
+def test_an_error_names_the_secret_and_no_provider(clock: ManualClock) -> None:
     chat = SecretKeys("nowhere", clock, label="chat tokens")
     with pytest.raises(SecretUnreadableError, match="the secret of the chat tokens cannot be read"):
         chat.get("telegram")
@@ -133,13 +141,13 @@ def test_after_an_error_it_is_read_again(keys: SecretKeys, write: Write) -> None
 
 
 @pytest.mark.usefixtures("aws")
-def test_the_secret_is_not_waited_for_long() -> None:
+def test_the_secrets_client_has_short_timeouts() -> None:
     config = secrets_client().meta.config
     assert (config.connect_timeout, config.read_timeout) == (1, 3)
 
 
-def test_nothing_is_built_before_a_key_is_asked_for(clock: ManualClock) -> None:
-    def never() -> None:
+def test_no_client_is_created_before_a_key_is_read(clock: ManualClock) -> None:
+    def fail_if_called() -> None:
         pytest.fail("a client was made")
 
-    SecretKeys(NAME, clock, make_client=never)
+    SecretKeys(NAME, clock, make_client=fail_if_called)

@@ -1,4 +1,4 @@
-"""The shard count may be raised and lowered: every task is found that was stored under another."""
+"""The shard count can be raised and lowered: tasks stored under another count are still found."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ from duecourse.usecases.dispatch.scan_due import ScanDeps, scan_due
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.runtime.template import load_template
 from tests.contract.conftest import RETENTION
-from tests.contract.test_soonest import numbered
-from tests.contract.test_task_listings import walked
+from tests.contract.test_list_soonest import a_numbered_task
+from tests.contract.test_task_listings import list_all_pages
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListQueue
 
 
 def store_with(shard_count: int, clock: ManualClock | None = None) -> DynamoTaskStore:
-    """As a function of that shard count has it."""
+    """Return the store of a function with that shard count."""
     shards = ScannedShards(DynamoScanCursors(), clock or ManualClock(NOW))
     return DynamoTaskStore(shard_count=shard_count, retention=RETENTION, scanned_shards=shards)
 
 
 def scan_with(shard_count: int) -> None:
-    """The scanner's look of a minute, after a deployment of that shard count."""
+    """Run the scanner once, after a deployment with that shard count."""
     deps = ScanDeps(store_with(shard_count), ListQueue(), ManualClock(NOW), ThreadedFanOut(1))
     scan_due(deps, DynamoScanCursors(), shard_count=shard_count)
 
 
-def created(store: DynamoTaskStore, numbers: Sequence[int]) -> list[Task]:
-    """Later numbers are newer, and due later."""
+def create_tasks(store: DynamoTaskStore, numbers: Sequence[int]) -> list[Task]:
+    """Create tasks; a higher number is newer and due later."""
     return [
         store.create(
-            numbered(n, created_at=NOW - HOUR + timedelta(seconds=n), due_at=NOW + n * MINUTE)
+            a_numbered_task(
+                n, created_at=NOW - HOUR + timedelta(seconds=n), due_at=NOW + n * MINUTE
+            )
         )
         for n in numbers
     ]
@@ -56,22 +58,22 @@ def test_every_task_is_found_under_every_later_shard_count(
 ) -> None:
     tasks: list[Task] = []
     for n, count in enumerate(counts):
-        tasks += created(store_with(count), range(20 * n, 20 * (n + 1)))
+        tasks += create_tasks(store_with(count), range(20 * n, 20 * (n + 1)))
         scan_with(count)
     store = store_with(counts[-1])
 
-    assert walked(store, limit=limit) == tasks[::-1]
+    assert list_all_pages(store, limit=limit) == tasks[::-1]
     assert store.list_soonest(100) == tasks
     assert store.list_soonest(5) == tasks[:5]
 
 
-def test_a_walk_may_begin_under_one_shard_count_and_end_under_another() -> None:
-    tasks = created(store_with(8), range(20))
+def test_paging_continues_across_a_change_of_the_shard_count() -> None:
+    tasks = create_tasks(store_with(8), range(20))
     scan_with(8)
-    first = store_with(8).list_page(TaskFilter(), limit=7, cursor=None)
+    first_page = store_with(8).list_page(TaskFilter(), limit=7, cursor=None)
     scan_with(2)
-    rest = store_with(2).list_page(TaskFilter(), limit=20, cursor=first.next_cursor)
-    assert [*first.items, *rest.items] == tasks[::-1]
+    second_page = store_with(2).list_page(TaskFilter(), limit=20, cursor=first_page.next_cursor)
+    assert [*first_page.items, *second_page.items] == tasks[::-1]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_a_walk_may_begin_under_one_shard_count_and_end_under_another() -> None:
 def test_every_task_is_found_after_the_cursors_became_unreadable(
     attributes: dict[str, Any],
 ) -> None:
-    tasks = created(store_with(8), range(20))
+    tasks = create_tasks(store_with(8), range(20))
     scan_with(8)
     scan_with(2)
     dynamodb = boto3.client("dynamodb")
@@ -90,7 +92,7 @@ def test_every_task_is_found_after_the_cursors_became_unreadable(
     dynamodb.put_item(TableName="StateTable", Item=stored)
 
     for _ in range(2):  # before and after the scanner replaced them
-        assert walked(store_with(2), limit=100) == tasks[::-1]
+        assert list_all_pages(store_with(2), limit=100) == tasks[::-1]
         assert store_with(2).list_soonest(100) == tasks
         scan_with(2)
     assert {*range(8)} <= set(DynamoScanCursors().load())
@@ -98,7 +100,7 @@ def test_every_task_is_found_after_the_cursors_became_unreadable(
 
 def test_an_unreadable_cursor_does_not_stop_the_scanner_from_dispatching_every_shard() -> None:
     due_at = scan_horizon(NOW) - MINUTE / 2
-    tasks = [store_with(8).create(numbered(n, due_at=due_at)) for n in range(8)]
+    tasks = [store_with(8).create(a_numbered_task(n, due_at=due_at)) for n in range(8)]
     stored = {"key": {"S": "scanner"}, "value": {"S": "{"}}
     boto3.client("dynamodb").put_item(TableName="StateTable", Item=stored)
     queue = ListQueue()
@@ -113,11 +115,11 @@ def test_no_deployment_has_more_shards_than_the_fallback() -> None:
     assert load_template()["Parameters"]["ShardCount"]["MaxValue"] == MAX_SHARD_COUNT
 
 
-def test_the_shards_are_read_once_a_minute_and_only_for_lists(calls: CallInterceptor) -> None:
+def test_the_shard_list_is_read_once_a_minute_and_only_for_listings(calls: CallInterceptor) -> None:
     clock = ManualClock(NOW)
     store = store_with(2, clock)
     with attribute_calls_to("api"):
-        [task] = created(store, [0])
+        [task] = create_tasks(store, [0])
         store.save(task, task)
         store.get(task.id)
         assert calls.counts["api", "dynamodb.GetItem"] == 1

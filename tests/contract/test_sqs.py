@@ -1,4 +1,4 @@
-"""The queues: work in batches of ten, each message with the delay left; reports; notices."""
+"""The queues: dispatches in batches of ten with their delays, failure reports, notifications."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
 
-NO_IDS = ['""', '"' + "x" * 101 + '"', r'"a\nb"', r'"\u0000"', r'"\ud800"', "5", "null", "[]"]
-# From the reference of SendMessage; all others are refused.
-TAKEN_BY_SQS = re.compile("[\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
+INVALID_IDS = ['""', '"' + "x" * 101 + '"', r'"a\nb"', r'"\u0000"', r'"\ud800"', "5", "null", "[]"]
+# From the reference of SendMessage; SQS refuses all other characters.
+ALLOWED_BY_SQS = re.compile("[\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 
 
 @pytest.fixture(scope="module")
 def client(aws: Resolver) -> SQSClient:  # noqa: ARG001 - its region
-    made: SQSClient = boto3.client("sqs")
-    return made
+    client: SQSClient = boto3.client("sqs")
+    return client
 
 
 @pytest.fixture
 def url(client: SQSClient) -> Iterator[str]:
-    """A queue of the test's own: SQS does not let one be emptied at will."""
-    made = client.create_queue(QueueName="work")["QueueUrl"]
-    yield made
-    client.delete_queue(QueueUrl=made)
+    """Create a queue for this test: SQS cannot purge a queue at any time."""
+    queue_url = client.create_queue(QueueName="work")["QueueUrl"]
+    yield queue_url
+    client.delete_queue(QueueUrl=queue_url)
 
 
 @pytest.fixture
@@ -62,29 +62,29 @@ def dispatches(number: int, *, due_at: datetime = NOW) -> list[Dispatch]:
     return [Dispatch(due_at, f"task-{n}") for n in range(number)]
 
 
-def received(client: SQSClient, url: str) -> list[Dispatch]:
-    found: list[Dispatch] = []
+def receive_dispatches(client: SQSClient, url: str) -> list[Dispatch]:
+    dispatches_received: list[Dispatch] = []
     while messages := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
-        found += [dispatch_from_body(message["Body"]) for message in messages]
-    return found
+        dispatches_received += [dispatch_from_body(message["Body"]) for message in messages]
+    return dispatches_received
 
 
 def delay_of(calls: CallInterceptor, queue: SqsWorkQueue, due_at: datetime) -> int:
-    """The delay as it went over the wire."""
-    seen: list[Call] = []
-    calls.on_aws_call = seen.append
+    """Return the delay as sent over the wire."""
+    sent_calls: list[Call] = []
+    calls.on_aws_call = sent_calls.append
     queue.send([Dispatch(due_at, "task")], now=NOW)
-    [call] = seen
+    [call] = sent_calls
     return int(call.body["Entries"][0]["DelaySeconds"])
 
 
 @pytest.mark.parametrize("number", [0, 1, 9, 10, 11, 25])
-def test_what_is_sent_arrives_as_it_was(
+def test_dispatches_arrive_unchanged(
     queue: SqsWorkQueue, client: SQSClient, url: str, number: int
 ) -> None:
-    sent = dispatches(number)
-    assert queue.send(iter(sent), now=NOW) == number
-    assert sorted(received(client, url)) == sorted(sent)
+    expected = dispatches(number)
+    assert queue.send(iter(expected), now=NOW) == number
+    assert sorted(receive_dispatches(client, url)) == sorted(expected)
 
 
 @pytest.mark.parametrize(("number", "requests"), [(0, 0), (1, 1), (10, 1), (11, 2), (25, 3)])
@@ -97,7 +97,7 @@ def test_ten_messages_go_in_one_request(
 
 
 @pytest.mark.parametrize(
-    ("left", "delay"),
+    ("time_left", "delay"),
     [
         (-HOUR, 0),
         (timedelta(0), 0),
@@ -107,28 +107,28 @@ def test_ten_messages_go_in_one_request(
         (HOUR, 900),
     ],
 )
-def test_a_message_waits_for_the_time_that_is_left(
-    queue: SqsWorkQueue, calls: CallInterceptor, left: timedelta, delay: int
+def test_a_message_is_delayed_until_it_is_due(
+    queue: SqsWorkQueue, calls: CallInterceptor, time_left: timedelta, delay: int
 ) -> None:
-    assert delay_of(calls, queue, NOW + left) == delay
+    assert delay_of(calls, queue, NOW + time_left) == delay
 
 
-def test_a_message_for_later_does_not_arrive_now(
+def test_a_delayed_message_does_not_arrive_early(
     queue: SqsWorkQueue, client: SQSClient, url: str
 ) -> None:
     queue.send([Dispatch(NOW + MINUTE, "later"), Dispatch(NOW, "now")], now=NOW)
-    assert received(client, url) == [Dispatch(NOW, "now")]
+    assert receive_dispatches(client, url) == [Dispatch(NOW, "now")]
 
 
 @pytest.mark.parametrize("number", [1, 3])
-def test_messages_that_sqs_refuses_are_not_passed_over(
+def test_messages_that_sqs_rejects_raise(
     queue: SqsWorkQueue, client: SQSClient, number: int
 ) -> None:
-    refused = [{"Id": str(n), "SenderFault": False, "Code": "Busy"} for n in range(number)]
+    failed_entries = [{"Id": str(n), "SenderFault": False, "Code": "Busy"} for n in range(number)]
     with Stubber(client) as sqs:
         sqs.add_response(
             "send_message_batch",
-            {"Successful": [], "Failed": refused},
+            {"Successful": [], "Failed": failed_entries},
             {"QueueUrl": ANY, "Entries": ANY},
         )
         with pytest.raises(MessagesNotSentError, match=rf"did not take {number} message"):
@@ -140,19 +140,19 @@ def test_messages_that_sqs_refuses_are_not_passed_over(
     [
         *("", "x", "5", "null", "[]", '"task_id"', "{}", '{"task_id": "x"}'),
         *('{"due_at": "2026-02-17T12:00:00Z"}', '{"task_id": "x", "due_at": "soon"}'),
-        *(f'{{"task_id": {task_id}, "due_at": "2026-02-17T12:00:00Z"}}' for task_id in NO_IDS),
+        *(f'{{"task_id": {task_id}, "due_at": "2026-02-17T12:00:00Z"}}' for task_id in INVALID_IDS),
         *('{"task_id": "x", "due_at": 5}', '{"task_id": "x", "due_at": null}'),
         pytest.param('{"task_id": "x", "due_at": "0001-01-01T00:00+23:59"}'),
         pytest.param("[" * 7000, id="nested deep"),
     ],
 )
-def test_a_body_that_is_no_dispatch_is_refused(body: str) -> None:
+def test_an_invalid_dispatch_body_is_refused(body: str) -> None:
     with pytest.raises(ValueError, match="not a dispatch: needs task_id and due_at"):
         dispatch_from_body(body)
 
 
 @pytest.mark.parametrize("task_id", ["x", "x" * 100, "é" * 100, "an old id"])
-def test_an_id_need_not_be_a_uuid(task_id: str) -> None:
+def test_a_task_id_can_be_other_than_a_uuid(task_id: str) -> None:
     body = json.dumps({"task_id": task_id, "due_at": "2026-02-17T12:00:00Z"})
     assert dispatch_from_body(body) == Dispatch(NOW, task_id)
 
@@ -167,9 +167,9 @@ def a_report(message: str = "boom", **fields: Any) -> FailureReport:
 
 
 @pytest.mark.parametrize("name", ["task_id", "run_id"])
-@pytest.mark.parametrize("no_id", NO_IDS)
-def test_a_report_without_ids_is_refused(name: str, no_id: str) -> None:
-    body = json.dumps({**a_report().to_json(), name: json.loads(no_id)})
+@pytest.mark.parametrize("invalid_id", INVALID_IDS)
+def test_a_report_without_ids_is_refused(name: str, invalid_id: str) -> None:
+    body = json.dumps({**a_report().to_json(), name: json.loads(invalid_id)})
     with pytest.raises(ValueError, match="not a failure report"):
         report_from_body(body)
 
@@ -177,27 +177,27 @@ def test_a_report_without_ids_is_refused(name: str, no_id: str) -> None:
 @pytest.mark.parametrize(
     "message", ["boom", "é€😀", "\0\x08\x1f\x7f\x9f", "\ufffe\uffff", "\ud800", "\\ufffe", '"\n']
 )
-def test_whatever_a_failure_says_sqs_takes_it_and_it_is_read_as_it_was(message: str) -> None:
+def test_any_failure_message_is_encoded_for_sqs_and_decoded_unchanged(message: str) -> None:
     body = to_body({"message": message})
-    assert TAKEN_BY_SQS.fullmatch(body)
+    assert ALLOWED_BY_SQS.fullmatch(body)
     assert json.loads(body) == {"message": message}
 
 
-def test_a_message_takes_no_more_room_than_its_characters_do() -> None:
+def test_a_body_is_not_larger_than_its_utf8_text() -> None:
     assert len(to_body({"message": "😀" * 1_000}).encode()) < 4_100
 
 
 @pytest.mark.parametrize("message", ["é€😀", "\ufffe"])
-def test_a_report_arrives_as_it_was(client: SQSClient, url: str, message: str) -> None:
+def test_a_failure_report_arrives_unchanged(client: SQSClient, url: str, message: str) -> None:
     SqsFailureQueue(client, url).send(a_report(message))
-    [received] = client.receive_message(QueueUrl=url)["Messages"]
-    assert report_from_body(received["Body"]) == a_report(message)
+    [message_received] = client.receive_message(QueueUrl=url)["Messages"]
+    assert report_from_body(message_received["Body"]) == a_report(message)
 
 
-# Notices
+# Notifications
 
 
-def a_notice(text: str = "Done") -> Notification:
+def a_notification(text: str = "Done") -> Notification:
     return Notification(
         channel="console",
         target="ada",
@@ -208,17 +208,17 @@ def a_notice(text: str = "Done") -> Notification:
 
 
 @pytest.mark.parametrize("text", ["Done: tea", "é€😀\nnext line", "\ufffe", "x" * 6_000])
-def test_a_notice_arrives_as_it_was(client: SQSClient, url: str, text: str) -> None:
-    SqsNotificationQueue(client, url).send(a_notice(text))
-    [received] = client.receive_message(QueueUrl=url)["Messages"]
-    assert notification_from_body(received["Body"]) == a_notice(text)
+def test_a_notification_arrives_unchanged(client: SQSClient, url: str, text: str) -> None:
+    SqsNotificationQueue(client, url).send(a_notification(text))
+    [message_received] = client.receive_message(QueueUrl=url)["Messages"]
+    assert notification_from_body(message_received["Body"]) == a_notification(text)
 
 
-def test_a_notice_that_sqs_does_not_take_is_not_passed_over(client: SQSClient, url: str) -> None:
+def test_a_notification_that_sqs_rejects_raises(client: SQSClient, url: str) -> None:
     with Stubber(client) as sqs:
         sqs.add_client_error("send_message", "ServiceUnavailable", http_status_code=503)
         with pytest.raises(client.exceptions.ClientError, match="ServiceUnavailable"):
-            SqsNotificationQueue(client, url).send(a_notice())
+            SqsNotificationQueue(client, url).send(a_notification())
 
 
 @pytest.mark.parametrize(
@@ -227,28 +227,28 @@ def test_a_notice_that_sqs_does_not_take_is_not_passed_over(client: SQSClient, u
         (timedelta(milliseconds=1), 1),
         (timedelta(minutes=90), 5_400),
         (timedelta(hours=11), 39_600),
-        (timedelta(hours=23), 39_600),  # and then once more
+        (timedelta(hours=23), 39_600),  # the maximum; it is deferred again afterwards
         (timedelta(seconds=-5), 0),
     ],
 )
-def test_what_is_not_to_be_told_yet_is_hidden(
+def test_deferring_a_notification_changes_its_visibility_timeout(
     client: SQSClient, url: str, wait: timedelta, seconds: int
 ) -> None:
-    hidden = {"QueueUrl": url, "ReceiptHandle": "h", "VisibilityTimeout": seconds}
+    expected_request = {"QueueUrl": url, "ReceiptHandle": "h", "VisibilityTimeout": seconds}
     with Stubber(client) as sqs:
-        sqs.add_response("change_message_visibility", {}, hidden)
+        sqs.add_response("change_message_visibility", {}, expected_request)
         SqsNotificationQueue(client, url).defer("h", until=NOW + wait, now=NOW)
         sqs.assert_no_pending_responses()
 
 
 @pytest.mark.parametrize("name", ["channel", "target", "text", "key", "task_id"])
 @pytest.mark.parametrize("value", ["", None, 5, ["x"]])
-def test_a_notice_that_lacks_something_is_refused(name: str, value: Any) -> None:
+def test_a_notification_without_a_required_field_is_refused(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match="not a notice: needs channel, target, text, key, task_id"):
-        notification_from_body(json.dumps({**a_notice().to_json(), name: value}))
+        notification_from_body(json.dumps({**a_notification().to_json(), name: value}))
 
 
 @pytest.mark.parametrize("body", ["", "x", "5", "null", "[]", "{}", '"text"', "[" * 7000])
-def test_a_body_that_is_no_notice_is_refused(body: str) -> None:
+def test_an_invalid_notification_body_is_refused(body: str) -> None:
     with pytest.raises(ValueError, match=r"not a notice|Expecting value"):
         notification_from_body(body)

@@ -1,4 +1,4 @@
-"""The statistics: counted while it happens, read with a few reads however much happened."""
+"""The statistics: counted as tasks run, and read with a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ def log() -> DynamoErrorLog:
     return DynamoErrorLog(retention=RETENTION, backoff=lambda _tries: None)
 
 
-def late(*milliseconds: int, **task: Any) -> list[Increment]:
+def late_run_increments(*milliseconds: int, **task: Any) -> list[Increment]:
     runs = [a_committed_run(at=NOW + timedelta(milliseconds=ms)) for ms in milliseconds]
-    found = [success_increments(a_task(), a_task(**task), run, late_after=MINUTE) for run in runs]
-    return [one for increments in found for one in increments]
+    by_run = [success_increments(a_task(), a_task(**task), run, late_after=MINUTE) for run in runs]
+    return [one for increments in by_run for one in increments]
 
 
-def told(stats: DynamoStats, days: int = 7) -> dict[str, Any]:
+def read_stats_json(stats: DynamoStats, days: int = 7) -> dict[str, Any]:
     return stats_to_json(read_stats(days, stats=stats, now=NOW))
 
 
-# Adding up
+# Adding counters
 
 
-def test_what_is_added_sums_up(stats: DynamoStats) -> None:
+def test_increments_are_summed_up(stats: DynamoStats) -> None:
     for n in (1, 2):
         stats.add(
             [Increment(TODAY, "c", {"a": n, "b": 1}, earliest={"f": str(n)}, latest={"l": str(n)})]
@@ -84,65 +84,65 @@ def test_what_is_added_sums_up(stats: DynamoStats) -> None:
 @pytest.mark.parametrize("batches", [[[5], [9], [7]], [[9], [5]], [[0], [0]], [[1, 2, 3], [2]]])
 def test_the_largest_lateness_is_exact(stats: DynamoStats, batches: list[list[int]]) -> None:
     for batch in batches:
-        stats.add(late(*batch))
+        stats.add(late_run_increments(*batch))
     [counted] = stats.read_counters([TODAY])
     assert counted.numbers["max"] == max(max(batch) for batch in batches)
     assert counted.numbers["runs"] == sum(map(len, batches))
 
 
-def test_a_batch_is_one_write_whatever_it_holds(stats: DynamoStats, calls: CallInterceptor) -> None:
-    stats.add(late(1_000_000))
+def test_a_batch_costs_one_write(stats: DynamoStats, calls: CallInterceptor) -> None:
+    stats.add(late_run_increments(1_000_000))
     with attribute_calls_to("journal"):
-        stats.add(late(*range(100)))
+        stats.add(late_run_increments(*range(100)))
     assert calls.counts == {("journal", "dynamodb.UpdateItem"): 1}
 
 
-def test_a_new_maximum_takes_one_write_more(stats: DynamoStats, calls: CallInterceptor) -> None:
+def test_a_new_maximum_costs_one_more_write(stats: DynamoStats, calls: CallInterceptor) -> None:
     with attribute_calls_to("journal"):
-        stats.add(late(7))
+        stats.add(late_run_increments(7))
     assert calls.counts == {("journal", "dynamodb.UpdateItem"): 2}
 
 
-def test_a_provider_takes_one_write_more(stats: DynamoStats, calls: CallInterceptor) -> None:
-    stats.add(late(1_000_000))
+def test_a_provider_costs_one_more_write(stats: DynamoStats, calls: CallInterceptor) -> None:
+    stats.add(late_run_increments(1_000_000))
     with attribute_calls_to("journal"):
-        stats.add(late(*range(100), type="action", payload={"provider": "openai"}))
+        stats.add(late_run_increments(*range(100), type="action", payload={"provider": "openai"}))
     assert calls.counts == {("journal", "dynamodb.UpdateItem"): 2}
 
 
-def test_nothing_to_add_is_no_write(stats: DynamoStats, calls: CallInterceptor) -> None:
+def test_an_empty_batch_costs_no_write(stats: DynamoStats, calls: CallInterceptor) -> None:
     with attribute_calls_to("journal"):
         stats.add([])
     assert not calls.counts
 
 
-def test_one_who_raises_the_maximum_meanwhile_is_not_overwritten(
+def test_a_concurrent_higher_maximum_is_not_overwritten(
     stats: DynamoStats, calls: CallInterceptor
 ) -> None:
-    """The rival comes between the two writes that a new maximum takes."""
+    """The concurrent write comes between the two writes of a new maximum."""
 
     def on_call(call: Call) -> None:
         if call.operation == "UpdateItem":
             calls.on_aws_call = None
-            stats.add(late(9))
+            stats.add(late_run_increments(9))
 
-    stats.add(late(1))
+    stats.add(late_run_increments(1))
     calls.on_aws_call = on_call
-    stats.add(late(5))
+    stats.add(late_run_increments(5))
     [counted] = stats.read_counters([TODAY])
     assert (counted.numbers["max"], counted.numbers["runs"]) == (9, 3)
 
 
-def test_a_counter_that_cannot_be_written_is_an_error(
+def test_a_failed_counter_write_raises(
     stats: DynamoStats, calls: CallInterceptor, faults: Faults
 ) -> None:
     assert calls
     faults.add(Fault("dynamodb.UpdateItem", kind="error", error={"code": "Denied", "status": 400}))
     with attribute_calls_to("journal"), pytest.raises(UpdateError):
-        stats.add(late(1))
+        stats.add(late_run_increments(1))
 
 
-def test_a_days_lateness_is_small_enough_for_one_write_unit(stats: DynamoStats) -> None:
+def test_the_lateness_of_a_day_fits_one_write_unit(stats: DynamoStats) -> None:
     """Every batch writes this item. Here it holds every bucket and every hour there is, each with
     many runs."""
     buckets = {f"b{n}": 999_999 for n in range(len(BUCKET_BOUNDS_MS) + 1)}
@@ -155,8 +155,8 @@ def test_a_days_lateness_is_small_enough_for_one_write_unit(stats: DynamoStats) 
     assert item_size(item) < WRITE_UNIT
 
 
-def test_counters_age_out_after_the_longest_window(stats: DynamoStats) -> None:
-    stats.add(late(1))
+def test_counters_expire_after_the_longest_window(stats: DynamoStats) -> None:
+    stats.add(late_run_increments(1))
     [item] = CounterItem.scan()
     assert item.expires_at == (NOW + 32 * DAY - 12 * HOUR).timestamp()
 
@@ -164,7 +164,7 @@ def test_counters_age_out_after_the_longest_window(stats: DynamoStats) -> None:
 # Telling
 
 
-def test_everything_that_happened_is_told(stats: DynamoStats, log: DynamoErrorLog) -> None:
+def test_statistics_report_every_counter(stats: DynamoStats, log: DynamoErrorLog) -> None:
     task = {"type": "action", "subject": "story-1", "payload": {"provider": "openai"}}
     for n in range(4):
         log.record_error(*a_logged_error(f"run-{n}", at=NOW + n * MINUTE, task=task, attempt=n + 1))
@@ -172,8 +172,8 @@ def test_everything_that_happened_is_told(stats: DynamoStats, log: DynamoErrorLo
         *a_logged_error("run-b", at=NOW - DAY, category="budget_exceeded", diagnosis=None)
     )
     log.record_recovery(a_recovery("run-4", retry_count=4, provider="openai"))
-    stats.add(late(10, type="action", payload={"provider": "openai"}))
-    assert told(stats) == {
+    stats.add(late_run_increments(10, type="action", payload={"provider": "openai"}))
+    assert read_stats_json(stats) == {
         "days": 7,
         "errors_by_category": [
             {
@@ -239,26 +239,26 @@ def test_everything_that_happened_is_told(stats: DynamoStats, log: DynamoErrorLo
 
 
 @pytest.mark.parametrize(("days", "count"), [(1, 1), (2, 2), (30, 3)])
-def test_only_the_days_asked_for_are_told(
+def test_statistics_cover_only_the_requested_days(
     stats: DynamoStats, log: DynamoErrorLog, days: int, count: int
 ) -> None:
     for n in (0, 1, 29, 30):
         log.record_error(*a_logged_error(f"run-{n}", at=NOW - n * DAY))
-    [category] = told(stats, days)["errors_by_category"]
+    [category] = read_stats_json(stats, days)["errors_by_category"]
     assert category["count"] == count
 
 
-def test_subjects_that_were_given_up_are_told_most_failures_first(stats: DynamoStats) -> None:
+def test_permanently_failed_subjects_are_listed_most_failures_first(stats: DynamoStats) -> None:
     for n in range(25):
         status = "permanent_failure"
         SubjectItem(f"s{n}", failure_count=n, gave_up="y", status=status, version=1).save()
     SubjectItem("fine", failure_count=99, status="pending", version=1).save()
-    assert [one["subject"] for one in told(stats)["top_failing"]] == [
+    assert [one["subject"] for one in read_stats_json(stats)["top_failing"]] == [
         f"s{n}" for n in range(24, 4, -1)
     ]
 
 
-def test_what_failed_four_times_within_the_window_is_told(
+def test_subjects_with_four_failures_in_the_window_are_listed(
     stats: DynamoStats, log: DynamoErrorLog
 ) -> None:
     ages = {"long ago": [9, 9, 9, 0], "of late": [9, 6, 1, 1, 0], "seldom": [1, 1, 0]}
@@ -267,15 +267,15 @@ def test_what_failed_four_times_within_the_window_is_told(
             log.record_error(
                 *a_logged_error(f"{subject}-{n}", at=NOW - age * DAY, task={"subject": subject})
             )
-    found = told(stats)["repeated_failures"]
-    assert [(one["subject"], one["total_errors"]) for one in found] == [("of late", 4)]
+    repeated = read_stats_json(stats)["repeated_failures"]
+    assert [(one["subject"], one["total_errors"]) for one in repeated] == [("of late", 4)]
 
 
-# How much is read
+# Cost of reading
 
 
-def many(count: int) -> Failures:
-    """Over seven days, of 200 subjects and some tasks without one, of all categories."""
+def a_failure_series(count: int) -> Failures:
+    """Return failures of all categories over seven days, of 200 subjects and of none."""
     categories = ("timeout", "budget_exceeded", "rate_limit", "json_parse", "unknown")
     return [
         a_logged_error(
@@ -294,7 +294,7 @@ def many(count: int) -> Failures:
 
 
 def load(failures: Failures, log: DynamoErrorLog, stats: DynamoStats) -> None:
-    """What `keep` would leave of them, written in bulk: moto copies its tables per transaction."""
+    """Write in bulk what `record_error` would store: moto copies its tables per transaction."""
     trackers: dict[str, FailureTracker] = {}
     increments: list[Increment] = []
     with JournalItem.batch_write() as batch:
@@ -322,68 +322,68 @@ def _save_all(model: Any, items: Iterable[Any]) -> None:
             batch.save(item)
 
 
-def everything() -> list[list[dict[str, Any]]]:
+def scan_tables() -> list[list[dict[str, Any]]]:
     client = boto3.client("dynamodb")
-    found = [client.scan(TableName=table)["Items"] for table in ("JournalTable", "StatsTable")]
-    return [sorted(items, key=lambda item: json.dumps(item, sort_keys=True)) for items in found]
+    tables = [client.scan(TableName=table)["Items"] for table in ("JournalTable", "StatsTable")]
+    return [sorted(items, key=lambda item: json.dumps(item, sort_keys=True)) for items in tables]
 
 
-def in_order(failures: Failures) -> Failures:
+def sort_by_time(failures: Failures) -> Failures:
     return sorted(failures, key=lambda one: one[0].at)
 
 
-def test_what_is_loaded_in_bulk_is_what_would_have_been_kept(
+def test_loading_in_bulk_stores_the_same_as_recording(
     stats: DynamoStats, log: DynamoErrorLog
 ) -> None:
-    failures = in_order(many(40))
+    failures = sort_by_time(a_failure_series(40))
     load(failures, log, stats)
-    loaded = everything()
+    loaded = scan_tables()
     for table in (JournalItem, CounterItem):
         with table.batch_write() as batch:
             for item in table.scan():
                 batch.delete(item)
     for failure in failures:
         log.record_error(*failure)
-    assert everything() == loaded
+    assert scan_tables() == loaded
 
 
 @pytest.fixture
-def _swept() -> Iterator[None]:
-    """Thousands of items, dropped at once: to delete them one by one takes longer than the test."""
+def _drop_items() -> Iterator[None]:
+    """Drop thousands of items at once: deleting them one by one takes longer than the test."""
     yield
     for table in dynamodb_backends[ACCOUNT][REGION].tables.values():
         table.items.clear()
 
 
-@pytest.mark.usefixtures("_swept")
+@pytest.mark.usefixtures("_drop_items")
 @pytest.mark.parametrize("count", [20, 10_000])
-def test_the_statistics_take_as_many_reads_however_much_failed(
+def test_statistics_cost_the_same_reads_for_any_number_of_failures(
     stats: DynamoStats, log: DynamoErrorLog, calls: CallInterceptor, count: int
 ) -> None:
-    load(in_order(many(count)), log, stats)
+    load(sort_by_time(a_failure_series(count)), log, stats)
     with attribute_calls_to("api"):
-        found = told(stats)
-    assert sum(one["count"] for one in found["errors_by_category"]) == count
+        stats_json = read_stats_json(stats)
+    assert sum(one["count"] for one in stats_json["errors_by_category"]) == count
     assert calls.counts == {("api", "dynamodb.Query"): 7 + 2}
 
 
-@pytest.mark.usefixtures("_swept")
-def test_made_up_providers_do_not_make_it_read_more(
+@pytest.mark.usefixtures("_drop_items")
+def test_invented_providers_do_not_raise_the_read_cost(
     stats: DynamoStats, log: DynamoErrorLog, calls: CallInterceptor
 ) -> None:
     log.record_error(*a_logged_error())
     names = (f"provider#made-up-{n}" for n in range(MAX_COUNTERS + 100))
     _save_all(CounterItem, (CounterItem(TODAY, name) for name in names))
-    read: list[int] = []
-    calls.on_aws_call = lambda call: read.append(call.reply["Count"])
+    read_counts: list[int] = []
+    calls.on_aws_call = lambda call: read_counts.append(call.reply["Count"])
     with attribute_calls_to("api"):
-        found = told(stats, 1)
+        stats_json = read_stats_json(stats, 1)
     assert calls.counts == {("api", "dynamodb.Query"): 1 + 2}
-    assert sum(read) == MAX_COUNTERS
-    assert (len(found["errors_by_category"]), len(found["common_patterns"])) == (1, 1)
+    assert sum(read_counts) == MAX_COUNTERS
+    assert (len(stats_json["errors_by_category"]), len(stats_json["common_patterns"])) == (1, 1)
 
 
-def test_of_too_many_that_fail_those_of_late_are_told(
+def test_the_latest_of_too_many_repeated_failures_are_listed(
     stats: DynamoStats, calls: CallInterceptor
 ) -> None:
     failing = [
@@ -397,20 +397,20 @@ def test_of_too_many_that_fail_those_of_late_are_told(
     ]
     _save_all(TrackerItem, map(to_tracker_item, failing))
     with attribute_calls_to("api"):
-        found = stats.list_repeated(since=NOW - DAY)
+        repeated = stats.list_repeated(since=NOW - DAY)
     assert calls.counts == {("api", "dynamodb.Query"): 1}
-    assert [one.subject for one in found] == [f"s{n}" for n in range(MAX_REPEATED + 9, 9, -1)]
+    assert [one.subject for one in repeated] == [f"s{n}" for n in range(MAX_REPEATED + 9, 9, -1)]
 
 
-def test_an_occurrence_is_known_by_its_key(log: DynamoErrorLog) -> None:
-    """Two occurrences of one series: each recovers where it failed itself."""
+def test_a_recovery_is_matched_to_its_occurrence_by_key(log: DynamoErrorLog) -> None:
+    """Each of two occurrences of a series recovers on the day of its own failure."""
     for day, key in ((2, "first"), (1, "second")):
         error, run = a_logged_error(f"run-{key}", at=NOW - day * DAY)
         log.record_error(error, a_run(id=run.id, mutation=Mutation(idempotency_key=key)))
     log.record_recovery(a_recovery("run-3", occurrence_key="first"))
-    found = {
-        one.day: one.numbers.get("recovered")
-        for one in DynamoStats().read_counters(["2026-02-15", "2026-02-16"])
-        if one.name == "category#timeout"
+    recovered_by_day = {
+        counter.day: counter.numbers.get("recovered")
+        for counter in DynamoStats().read_counters(["2026-02-15", "2026-02-16"])
+        if counter.name == "category#timeout"
     }
-    assert found == {"2026-02-15": 1, "2026-02-16": None}
+    assert recovered_by_day == {"2026-02-15": 1, "2026-02-16": None}

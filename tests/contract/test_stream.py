@@ -1,4 +1,4 @@
-"""The streams' records, as moto writes them: the same record always tells the same."""
+"""Stream records as moto writes them: the same record always gives the same events."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ OPEN = CircuitBreaker(
 )
 
 
-def shard(table: str) -> list[Any]:
-    found: list[Any] = dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard.items
-    return found
+def stream_items(table: str) -> list[Any]:
+    items: list[Any] = dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard.items
+    return items
 
 
 @pytest.fixture(autouse=True)
-def _forgotten() -> None:
+def _clear_streams() -> None:
     for table in ("TasksTable", "JournalTable"):
-        shard(table).clear()
+        stream_items(table).clear()
 
 
 def records(table: str) -> list[dict[str, Any]]:
-    return [_to_lambda_record(item.to_json()) for item in shard(table)]
+    return [_to_lambda_record(item.to_json()) for item in stream_items(table)]
 
 
-def written(dynamo: DynamoTaskStore) -> list[dict[str, Any]]:
-    """Of a task that was made, claimed and has failed."""
+def write_task_changes(dynamo: DynamoTaskStore) -> list[dict[str, Any]]:
+    """Create a task, claim it and fail it; return the records."""
     task = dynamo.create(a_task())
     running = claim_task(task)
     dynamo.save(task, running)
@@ -59,37 +59,37 @@ def written(dynamo: DynamoTaskStore) -> list[dict[str, Any]]:
     return records("TasksTable")
 
 
-def opened() -> dict[str, Any]:
-    panel = CircuitBreakers().with_breaker("llm", OPEN)
+def write_breaker_event() -> dict[str, Any]:
+    circuit_breakers = CircuitBreakers().with_breaker("llm", OPEN)
     event = transition_event("llm", CircuitBreaker(), OPEN, at=NOW)
-    DynamoCircuitBreakerStore(retention=RETENTION).save(CircuitBreakers(), panel, event)
+    DynamoCircuitBreakerStore(retention=RETENTION).save(CircuitBreakers(), circuit_breakers, event)
     [record] = records("JournalTable")
     return record
 
 
-def test_a_change_of_a_task_has_what_was_and_what_is(dynamo: DynamoTaskStore) -> None:
-    first, second, third = (parse_task_change(record) for record in written(dynamo))
+def test_a_task_change_has_the_old_and_the_new_version(dynamo: DynamoTaskStore) -> None:
+    first, second, third = (parse_task_change(record) for record in write_task_changes(dynamo))
     assert (first.old, first.new) == (None, second.old)
     assert second.new == third.old
     assert third.new == dynamo.get(ID)
 
 
 def test_the_events_of_a_task_are_numbered_by_its_versions(dynamo: DynamoTaskStore) -> None:
-    told = [event for record in written(dynamo) for event in parse_live_events(record)]
-    assert [(event.id, event.type) for event in told] == [
+    events = [event for record in write_task_changes(dynamo) for event in parse_live_events(record)]
+    assert [(event.id, event.type) for event in events] == [
         (f"{ID}:1:0", "task:created"),
         (f"{ID}:2:0", "task:started"),
         (f"{ID}:3:0", "task:retry_scheduled"),
     ]
 
 
-def test_a_record_read_twice_tells_the_same(dynamo: DynamoTaskStore) -> None:
-    for record in [*written(dynamo), opened()]:
+def test_a_record_read_twice_gives_the_same_events(dynamo: DynamoTaskStore) -> None:
+    for record in [*write_task_changes(dynamo), write_breaker_event()]:
         assert parse_live_events(record) == parse_live_events(record) != []
 
 
-def test_of_a_breaker_it_is_told_what_happened_to_it() -> None:
-    record = opened()
+def test_a_breaker_record_gives_its_event() -> None:
+    record = write_breaker_event()
     assert (is_task_record(record), ordering_key(record)) == (False, "breaker#llm")
     [event] = parse_live_events(record)
     assert event.owner is None
@@ -106,21 +106,21 @@ def test_of_a_breaker_it_is_told_what_happened_to_it() -> None:
     }
 
 
-def test_what_newer_code_tells_of_a_breaker_is_left_out() -> None:
-    record = opened()
+def test_a_breaker_event_of_an_unknown_type_is_skipped() -> None:
+    record = write_breaker_event()
     record["dynamodb"]["NewImage"]["type"] = {"S": "breaker:invented_later"}
     assert parse_live_events(record) == []
 
 
-def test_what_belongs_to_one_task_is_known_by_its_key(dynamo: DynamoTaskStore) -> None:
-    found = written(dynamo)
-    assert [ordering_key(record) for record in found] == [ID] * 3
-    assert all(is_task_record(record) for record in found)
-    assert len({sequence_number(record) for record in found}) == 3
+def test_records_of_one_task_share_an_ordering_key(dynamo: DynamoTaskStore) -> None:
+    task_records = write_task_changes(dynamo)
+    assert [ordering_key(record) for record in task_records] == [ID] * 3
+    assert all(is_task_record(record) for record in task_records)
+    assert len({sequence_number(record) for record in task_records}) == 3
 
 
-def test_a_task_that_aged_out_is_no_news(dynamo: DynamoTaskStore) -> None:
-    [created, *_] = written(dynamo)
+def test_an_expired_task_gives_no_event(dynamo: DynamoTaskStore) -> None:
+    [created, *_] = write_task_changes(dynamo)
     change = {**created["dynamodb"], "OldImage": created["dynamodb"]["NewImage"]}
     del change["NewImage"]
     assert parse_live_events({**created, "eventName": "REMOVE", "dynamodb": change}) == []

@@ -1,4 +1,4 @@
-"""Many failures of one subject at once: each is counted, and once."""
+"""Many concurrent failures of one subject: each is counted once."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListQueue
 
 TASKS = 200
-REFUSED = Failure.create("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")
+CONNECTION_REFUSED = Failure.create("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")
 
 
 class TickingClock(ManualClock):
-    """No two who ask are told the same: what they write tells them apart."""
+    """Each call returns another time, so that concurrent writes differ."""
 
     def __init__(self) -> None:
         super().__init__(NOW)
@@ -45,8 +45,8 @@ class TickingClock(ManualClock):
         return self.at + next(self._ticks) * MILLISECOND
 
 
-class UnheldStore(DynamoTaskStore):
-    """moto looks through all tasks for the retries that wait, and here they decide nothing."""
+class UnthrottledStore(DynamoTaskStore):
+    """Skips the throttling of retries: moto scans all tasks for it, and no test here needs it."""
 
     def list_latest_retry_times(self, limit: int) -> Sequence[datetime]:  # noqa: ARG002
         return ()
@@ -54,29 +54,29 @@ class UnheldStore(DynamoTaskStore):
 
 @pytest.fixture
 def store() -> DynamoTaskStore:
-    return UnheldStore(shard_count=SHARDS, retention=RETENTION)
+    return UnthrottledStore(shard_count=SHARDS, retention=RETENTION)
 
 
 @pytest.fixture(autouse=True)
-def _one_at_a_time(
+def _serialize_calls(
     calls: CallInterceptor,  # noqa: ARG001 - installed below the lock
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[None]:
-    """DynamoDB makes each write in one step; moto does so only if it gets one at a time."""
+    """Call moto from one thread at a time: unlike DynamoDB, it does not write atomically."""
     endpoint_class: Any = Endpoint
     lock, real = threading.Lock(), endpoint_class._do_get_response
 
-    def passed(*args: Any) -> Any:
+    def call_in_turn(*args: Any) -> Any:
         with lock:
             return real(*args)
 
-    monkeypatch.setattr(endpoint_class, "_do_get_response", passed)
+    monkeypatch.setattr(endpoint_class, "_do_get_response", call_in_turn)
     with patch_transaction_rollback():
         yield
 
 
 @pytest.fixture
-def recorder(store: DynamoTaskStore) -> FailureDeps:
+def deps(store: DynamoTaskStore) -> FailureDeps:
     return FailureDeps(
         store=store,
         subjects=DynamoSubjects(),
@@ -89,37 +89,37 @@ def recorder(store: DynamoTaskStore) -> FailureDeps:
     )
 
 
-def running_tasks(store: DynamoTaskStore) -> list[Task]:
-    made = [
+def create_running_tasks(store: DynamoTaskStore) -> list[Task]:
+    tasks = [
         an_action(id=f"{n:08x}-0000-4000-8000-000000000000", subject="story-1", payload={})
         for n in range(TASKS)
     ]
-    for task in made:
+    for task in tasks:
         store.create(task)
         store.save(task, claim_task(task, f"run-{task.id}"))
-    return [claim_task(task, f"run-{task.id}") for task in made]
+    return [claim_task(task, f"run-{task.id}") for task in tasks]
 
 
-def recorded_in_parallel(reports: Sequence[FailureReport], recorder: FailureDeps) -> int:
-    """How many of them counted, eight at a time."""
+def record_in_parallel(reports: Sequence[FailureReport], deps: FailureDeps) -> int:
+    """Record them eight at a time and return how many counted."""
 
-    def one(report: FailureReport) -> bool:
+    def record_one(report: FailureReport) -> bool:
         with attribute_calls_to("failure"):
-            return record_failure(report, recorder) is not None
+            return record_failure(report, deps) is not None
 
     with ThreadPoolExecutor(8) as pool:
-        return sum(pool.map(one, reports))
+        return sum(pool.map(record_one, reports))
 
 
-def test_200_failures_at_once_each_reported_twice_are_counted_to_the_last_and_once(
-    store: DynamoTaskStore, recorder: FailureDeps
+def test_200_concurrent_failures_reported_twice_are_each_counted_once(
+    store: DynamoTaskStore, deps: FailureDeps
 ) -> None:
-    tasks = running_tasks(store)
-    reports = [a_failure_report(task, REFUSED) for task in tasks for _ in range(2)]
+    tasks = create_running_tasks(store)
+    reports = [a_failure_report(task, CONNECTION_REFUSED) for task in tasks for _ in range(2)]
 
-    assert recorded_in_parallel(reports, recorder) == TASKS
+    assert record_in_parallel(reports, deps) == TASKS
 
-    subject = recorder.subjects.get("story-1")
+    subject = deps.subjects.get("story-1")
     assert (subject.failure_count, subject.version) == (TASKS, TASKS)
     after = [store.get(task.id) for task in tasks]
     assert {(task.status, task.retry_count) for task in after} == {(Status.PENDING, 1)}

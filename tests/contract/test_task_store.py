@@ -1,4 +1,4 @@
-"""What every task store promises: one winner, nothing lost, nothing twice."""
+"""The task store: one of two concurrent writers wins, no write is lost or applied twice."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.tasks import ID, a_requested_task, a_task, claim_task
 
 SIBLING = ID[:-1] + "1"  # shares all but its last character
-STRANGER = "ffffffff-0000-4000-8000-000000000000"
+OTHER_ID = "ffffffff-0000-4000-8000-000000000000"
 
 
 def item_of(task_id: str) -> dict[str, Any]:
     key = {"short_id": {"S": task_id[:8]}, "id": {"S": task_id}}
-    found: dict[str, Any] = boto3.client("dynamodb").get_item(TableName="TasksTable", Key=key)
-    return dict(found["Item"])
+    response: dict[str, Any] = boto3.client("dynamodb").get_item(TableName="TasksTable", Key=key)
+    return dict(response["Item"])
 
 
 # Create, get, find
 
 
-def test_a_created_task_is_got_as_it_was(store: TaskStore) -> None:
+def test_a_created_task_is_read_unchanged(store: TaskStore) -> None:
     task = store.create(a_task(payload={"a": [1, None, 0.5]}, subject="story-1"))
     assert store.get(ID) == task
 
@@ -56,26 +56,26 @@ def test_a_created_task_is_got_as_it_was(store: TaskStore) -> None:
         a_task(
             status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN, failed_occurrences=2
         ),
-        a_task(snooze_of=STRANGER),
-        a_task(type="action", review=ReviewLink(STRANGER)),
-        a_task(type="action", review=ReviewLink(STRANGER, 3, {"rules": [None]})),
+        a_task(snooze_of=OTHER_ID),
+        a_task(type="action", review=ReviewLink(OTHER_ID)),
+        a_task(type="action", review=ReviewLink(OTHER_ID, 3, {"rules": [None]})),
     ],
     ids=[
         *("running", "retrying", "delivered", "series", "skipped", "blocked"),
         *("snooze", "review", "review with its specification"),
     ],
 )
-def test_a_task_in_any_state_is_got_as_it_was(store: TaskStore, task: Task) -> None:
+def test_a_task_in_any_state_is_read_unchanged(store: TaskStore, task: Task) -> None:
     store.create(task)
     assert store.get(ID) == task
 
 
-def test_creating_an_id_again_gives_the_task_that_has_it(store: TaskStore) -> None:
+def test_creating_an_existing_id_returns_the_stored_task(store: TaskStore) -> None:
     first = store.create(a_task(description="first"))
     assert store.create(a_task(description="second")) == first
 
 
-def test_creating_an_id_again_writes_nothing(store: TaskStore) -> None:
+def test_creating_an_existing_id_writes_nothing(store: TaskStore) -> None:
     first = store.create(a_task(description="first"))
     store.create(a_task(description="second"))
     assert store.get(ID) == first
@@ -87,25 +87,25 @@ def test_an_unknown_id_raises(store: TaskStore) -> None:
 
 
 @pytest.mark.parametrize("length", [8, 9, 13, 35])
-def test_a_task_is_found_by_the_beginning_of_its_id(store: TaskStore, length: int) -> None:
+def test_a_task_is_found_by_an_id_prefix(store: TaskStore, length: int) -> None:
     task = store.create(a_task(id=ID))
-    store.create(a_task(id=STRANGER))
+    store.create(a_task(id=OTHER_ID))
     assert store.find(ID[:length]) == [task]
 
 
-def test_all_tasks_that_begin_so_are_found(store: TaskStore) -> None:
+def test_all_tasks_with_the_prefix_are_found(store: TaskStore) -> None:
     for task_id in (ID, SIBLING):
         store.create(a_task(id=task_id))
     assert [task.id for task in store.find(ID[:35])] == [ID, SIBLING]
 
 
-def test_a_whole_id_finds_only_its_own_task(store: TaskStore) -> None:
+def test_a_full_id_finds_only_its_task(store: TaskStore) -> None:
     for task_id in (ID, SIBLING):
         store.create(a_task(id=task_id))
     assert [task.id for task in store.find(SIBLING)] == [SIBLING]
 
 
-def test_a_beginning_that_no_id_has_finds_nothing(store: TaskStore) -> None:
+def test_an_unknown_prefix_finds_nothing(store: TaskStore) -> None:
     store.create(a_task(id=ID))
     assert store.find("0a1b2c3d-1") == []
 
@@ -113,7 +113,7 @@ def test_a_beginning_that_no_id_has_finds_nothing(store: TaskStore) -> None:
 # Save
 
 
-def test_a_saved_task_replaces_the_one_it_was_made_from(store: TaskStore) -> None:
+def test_a_saved_task_replaces_the_earlier_version(store: TaskStore) -> None:
     task = store.create(a_task())
     paused = user_actions.pause(task)
     store.save(task, paused)
@@ -141,7 +141,7 @@ def test_two_saves_from_one_version_have_one_winner(store: TaskStore) -> None:
     assert (outcomes, store.get(ID)) == (["won", "lost"], claim_task(task, "one"))
 
 
-def test_saving_a_task_that_is_gone_raises_and_does_not_bring_it_back(
+def test_saving_a_deleted_task_raises_and_does_not_restore_it(
     store: TaskStore,
 ) -> None:
     task = a_task()
@@ -150,62 +150,62 @@ def test_saving_a_task_that_is_gone_raises_and_does_not_bring_it_back(
     assert store.find(ID) == []
 
 
-# Answers that were lost: the write took effect, but the caller never heard
+# Lost responses: the write took effect, but the caller got no response
 
 
 @pytest.fixture
-def lost_answer(faults: Faults, calls: CallInterceptor) -> CallInterceptor:
-    """The first write of `me` takes effect and is not answered; botocore sends it again."""
+def lost_response(faults: Faults, calls: CallInterceptor) -> CallInterceptor:
+    """The first write of `me` takes effect without a response; botocore resends it."""
     faults.add(Fault("dynamodb.PutItem", function="me", when="after", kind="timeout"))
     return calls
 
 
-def test_a_create_whose_answer_was_lost_is_known_as_ones_own(
-    dynamo: DynamoTaskStore, lost_answer: CallInterceptor
+def test_a_create_whose_response_was_lost_is_recognized(
+    dynamo: DynamoTaskStore, lost_response: CallInterceptor
 ) -> None:
     with attribute_calls_to("me"):
         task = dynamo.create(a_task())
-    assert (task, dynamo.get(ID), lost_answer.counts["me", "dynamodb.PutItem"]) == (
+    assert (task, dynamo.get(ID), lost_response.counts["me", "dynamodb.PutItem"]) == (
         *(a_task(), a_task(), 2),
     )
 
 
-def test_a_save_whose_answer_was_lost_is_known_as_ones_own_and_applied_once(
-    dynamo: DynamoTaskStore, lost_answer: CallInterceptor
+def test_a_save_whose_response_was_lost_is_recognized_and_applied_once(
+    dynamo: DynamoTaskStore, lost_response: CallInterceptor
 ) -> None:
     task = dynamo.create(a_task())
-    mine = claim_task(task, "me")
+    own_change = claim_task(task, "me")
     with attribute_calls_to("me"):
-        dynamo.save(task, mine)
-    assert (dynamo.get(ID), lost_answer.counts["me", "dynamodb.PutItem"]) == (mine, 2)
+        dynamo.save(task, own_change)
+    assert (dynamo.get(ID), lost_response.counts["me", "dynamodb.PutItem"]) == (own_change, 2)
 
 
-def test_a_save_whose_answer_was_lost_is_stale_once_somebody_else_changed_the_task(
-    dynamo: DynamoTaskStore, lost_answer: CallInterceptor
+def test_a_save_whose_response_was_lost_is_stale_after_a_concurrent_change(
+    dynamo: DynamoTaskStore, lost_response: CallInterceptor
 ) -> None:
     task = dynamo.create(a_task())
-    mine = user_actions.pause(task)
-    theirs = user_actions.resume(mine, at=NOW)
+    own_change = user_actions.pause(task)
+    concurrent_change = user_actions.resume(own_change, at=NOW)
 
-    def somebody_else(_call: Call) -> None:
-        lost_answer.on_aws_call = None
+    def change_concurrently(_call: Call) -> None:
+        lost_response.on_aws_call = None
         with attribute_calls_to("somebody else"):
-            dynamo.save(mine, theirs)
+            dynamo.save(own_change, concurrent_change)
 
-    lost_answer.on_aws_call = somebody_else
+    lost_response.on_aws_call = change_concurrently
     with attribute_calls_to("me"), pytest.raises(StaleTaskError):
-        dynamo.save(task, mine)
-    assert dynamo.get(ID) == theirs
+        dynamo.save(task, own_change)
+    assert dynamo.get(ID) == concurrent_change
 
 
-@pytest.mark.usefixtures("lost_answer")
-def test_a_task_at_a_skipped_time_is_known_as_ones_own_too(dynamo: DynamoTaskStore) -> None:
+@pytest.mark.usefixtures("lost_response")
+def test_a_create_at_a_skipped_wall_time_is_recognized(dynamo: DynamoTaskStore) -> None:
     task = a_requested_task(due_at="2026-03-29T02:30", timezone="Europe/Berlin")
     with attribute_calls_to("me"):
         assert dynamo.create(task) == task
 
 
-def test_a_write_that_is_never_answered_raises_what_went_wrong(
+def test_a_write_that_never_gets_a_response_raises_its_error(
     dynamo: DynamoTaskStore,
     faults: Faults,
     calls: CallInterceptor,  # noqa: ARG001 - installed
@@ -215,21 +215,21 @@ def test_a_write_that_is_never_answered_raises_what_went_wrong(
         dynamo.create(a_task())
 
 
-# What ages out
+# Expiry
 
 
 @pytest.mark.parametrize("status", [status for status in Status if a_task(status=status).is_open])
-def test_an_open_task_never_ages_out(dynamo: DynamoTaskStore, status: Status) -> None:
+def test_an_open_task_never_expires(dynamo: DynamoTaskStore, status: Status) -> None:
     dynamo.create(a_task(status=status))
     assert "expires_at" not in item_of(ID)
 
 
-def test_a_closed_task_ages_out_after_its_retention(dynamo: DynamoTaskStore) -> None:
+def test_a_closed_task_expires_after_the_retention(dynamo: DynamoTaskStore) -> None:
     dynamo.create(run_transitions.commit(claim_task(a_task()), None, at=NOW + HOUR))
     assert int(item_of(ID)["expires_at"]["N"]) == (NOW + HOUR + 30 * DAY).timestamp()
 
 
-def test_a_task_tried_again_no_longer_ages_out(dynamo: DynamoTaskStore) -> None:
+def test_a_retried_task_no_longer_expires(dynamo: DynamoTaskStore) -> None:
     failed = dynamo.create(replace(a_task(), status=Status.FAILED))
     dynamo.save(failed, failed.move_to(Status.PENDING))
     assert "expires_at" not in item_of(ID)

@@ -1,4 +1,4 @@
-"""What a store finds of the work that waits for somebody's verdict."""
+"""Tasks that wait for a person's verification: which ones a store lists."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.tasks import a_task, claim_task
 
 
-def done(number: int) -> Task:
-    """Done, says whoever did it; there is an hour more for a verdict with each number."""
+def an_unverified_task(number: int) -> Task:
+    """Return a task pending verification; each number adds an hour to its deadline."""
     task = claim_task(a_task(id=f"{number:08x}-0000-4000-8000-000000000000", type="action"))
     return request_verification(task, "ok", at=NOW, verify_until=NOW + (number + 1) * HOUR)
 
@@ -29,25 +29,25 @@ def create(store: TaskStore, *tasks: Task) -> list[Task]:
     return [store.create(task) for task in tasks]
 
 
-def test_what_runs_out_first_comes_first(store: TaskStore) -> None:
-    tasks = create(store, *(done(n) for n in range(5)))
+def test_tasks_are_listed_by_verification_deadline(store: TaskStore) -> None:
+    tasks = create(store, *(an_unverified_task(n) for n in range(5)))
     assert store.list_to_verify(50) == tasks
     assert store.list_to_verify(2) == tasks[:2]
 
 
-def test_a_task_that_waits_for_a_verdict_is_stored_as_it_is(store: TaskStore) -> None:
-    [task] = create(store, done(0))
+def test_a_task_pending_verification_is_read_unchanged(store: TaskStore) -> None:
+    [task] = create(store, an_unverified_task(0))
     assert store.get(task.id) == task
     assert task.next_retry_at is None
 
 
-def test_it_waits_for_no_retry(store: TaskStore) -> None:
-    create(store, done(0))
+def test_a_task_pending_verification_has_no_pending_retry(store: TaskStore) -> None:
+    create(store, an_unverified_task(0))
     assert (store.list_retries(10), store.list_latest_retry_times(10)) == ([], [])
 
 
-def test_its_time_is_up_when_it_is_due_as_before(store: TaskStore) -> None:
-    create(store, done(0))
+def test_a_task_pending_verification_is_due_at_its_deadline(store: TaskStore) -> None:
+    create(store, an_unverified_task(0))
     [dispatch] = store.list_due(0, start=None, end=NOW + DAY)
     assert dispatch.due_at == NOW + HOUR
 
@@ -61,43 +61,47 @@ def test_its_time_is_up_when_it_is_due_as_before(store: TaskStore) -> None:
     ],
     ids=["for its verifier", "pending", "blocked"],
 )
-def test_what_waits_for_no_verdict_is_not_told(store: TaskStore, fields: dict[str, Any]) -> None:
+def test_list_to_verify_omits_tasks_without_a_pending_verification(
+    store: TaskStore, fields: dict[str, Any]
+) -> None:
     create(store, a_task(**fields))
     assert store.list_to_verify(10) == []
 
 
 @pytest.mark.parametrize(
-    "move",
+    "transition",
     [lambda task: approve(task, at=NOW), lambda task: user_actions.cancel(task, at=NOW)],
     ids=["approved", "cancelled"],
 )
-def test_a_task_that_moves_on_is_told_no_more(dynamo: DynamoTaskStore, move: Any) -> None:
-    [task] = create(dynamo, done(0))
-    dynamo.save(task, move(task))
+def test_an_approved_or_cancelled_task_is_not_listed(
+    dynamo: DynamoTaskStore, transition: Any
+) -> None:
+    [task] = create(dynamo, an_unverified_task(0))
+    dynamo.save(task, transition(task))
     assert dynamo.list_to_verify(10) == []
     assert list(TaskItem.retry_index.query("to_verify")) == []
 
 
-def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
+def test_a_stale_index_entry_is_not_listed(
     dynamo: DynamoTaskStore,
 ) -> None:
-    """The index lags behind the table: here for ever."""
+    """The index lags behind the table: here permanently."""
     item = dynamo._to_item(a_task(due_at=NOW + MINUTE))
     item.retry_lane, item.next_retry_at = "to_verify", NOW + HOUR
     item.save()
     assert dynamo.list_to_verify(10) == []
 
 
-def test_it_costs_a_query_and_a_read_however_many_there_are(
+def test_listing_costs_one_query_and_one_batch_read(
     dynamo: DynamoTaskStore, calls: CallInterceptor
 ) -> None:
-    create(dynamo, *(done(n) for n in range(9)))
-    asked: list[str] = []
+    create(dynamo, *(an_unverified_task(n) for n in range(9)))
+    operations: list[str] = []
 
-    def watch(call: Call) -> None:
-        asked.append(call.operation)
+    def record_operation(call: Call) -> None:
+        operations.append(call.operation)
 
-    calls.on_aws_call = watch
+    calls.on_aws_call = record_operation
     with attribute_calls_to("me"):
         assert len(dynamo.list_to_verify(4)) == 4
-    assert asked == ["Query", "BatchGetItem"]
+    assert operations == ["Query", "BatchGetItem"]

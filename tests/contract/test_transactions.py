@@ -1,4 +1,4 @@
-"""The local stack's quick transactions: all of it happens, or nothing and nobody is told."""
+"""The local stack's fast transactions: all operations apply, or none, and the stream follows."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from local.runtime.moto_patches import patch_transaction_rollback
 from local.runtime.template import ACCOUNT, REGION
 from tests.support.builders.tasks import a_task
 
-NEVER = "attribute_exists(no_such_attribute)"
+FALSE_CONDITION = "attribute_exists(no_such_attribute)"
 
 
 @pytest.fixture(autouse=True)
-def _quick(dynamo: DynamoTaskStore) -> Iterator[None]:
+def _use_fast_transactions(dynamo: DynamoTaskStore) -> Iterator[None]:
     dynamo.create(a_task())
     with patch_transaction_rollback():
         yield
 
 
-def counted(name: str, *, condition: str | None = None) -> dict[str, Any]:
+def increment(name: str, *, condition: str | None = None) -> dict[str, Any]:
     update: dict[str, Any] = {
         "TableName": CounterItem.Meta.table_name,
         "Key": {"day": {"S": "2026-02-17"}, "counter": {"S": name}},
@@ -39,17 +39,17 @@ def counted(name: str, *, condition: str | None = None) -> dict[str, Any]:
 
 def put(table: str, condition: str | None = None, **attributes: str) -> dict[str, Any]:
     item = {name: {"S": value} for name, value in attributes.items()}
-    wanted: dict[str, Any] = {"TableName": table, "Item": item}
-    return {"Put": wanted | ({"ConditionExpression": condition} if condition else {})}
+    operation: dict[str, Any] = {"TableName": table, "Item": item}
+    return {"Put": operation | ({"ConditionExpression": condition} if condition else {})}
 
 
-def everything() -> list[Any]:
+def scan_tables() -> list[Any]:
     client = boto3.client("dynamodb")
     tables = [CounterItem, JournalItem, TaskItem]
     return [client.scan(TableName=table.Meta.table_name)["Items"] for table in tables]
 
 
-def told() -> int:
+def count_stream_records() -> int:
     table = dynamodb_backends[ACCOUNT][REGION].tables[TaskItem.Meta.table_name]
     return len(table.stream_shard.items)
 
@@ -58,31 +58,31 @@ def transact(*operations: dict[str, Any]) -> None:
     boto3.client("dynamodb").transact_write_items(TransactItems=list(operations))
 
 
-def test_all_of_it_happens() -> None:
-    transact(counted("a"), put(JournalItem.Meta.table_name, task_id="t", entry="e"))
-    transact(counted("a"))
-    counters, journal, _tasks = everything()
+def test_all_operations_apply() -> None:
+    transact(increment("a"), put(JournalItem.Meta.table_name, task_id="t", entry="e"))
+    transact(increment("a"))
+    counters, journal, _tasks = scan_tables()
     assert (counters[0]["times"], len(journal)) == ({"N": "2"}, 1)
 
 
-def test_nothing_of_it_happens_where_one_condition_fails() -> None:
-    transact(counted("a"))
-    before, heard = everything(), told()
+def test_no_operation_applies_if_one_condition_fails() -> None:
+    transact(increment("a"))
+    before, record_count = scan_tables(), count_stream_records()
     task = {name: str(value) for name, value in (("short_id", "0a1b2c3d"), ("id", a_task().id))}
 
     with pytest.raises(ClientError, match="TransactionCanceled"):
         transact(
-            counted("a"),
-            counted("b"),
+            increment("a"),
+            increment("b"),
             put(TaskItem.Meta.table_name, **task, description="another"),
-            put(JournalItem.Meta.table_name, NEVER, task_id="t", entry="e"),
+            put(JournalItem.Meta.table_name, FALSE_CONDITION, task_id="t", entry="e"),
         )
 
-    assert (everything(), told()) == (before, heard)
+    assert (scan_tables(), count_stream_records()) == (before, record_count)
 
 
-def test_what_is_told_of_it_is_told_once() -> None:
-    heard = told()
+def test_a_transaction_writes_one_stream_record() -> None:
+    record_count = count_stream_records()
     task = {"short_id": "0a1b2c3d", "id": a_task().id, "description": "another"}
-    transact(put(TaskItem.Meta.table_name, **task), counted("a"))
-    assert told() == heard + 1
+    transact(put(TaskItem.Meta.table_name, **task), increment("a"))
+    assert count_stream_records() == record_count + 1

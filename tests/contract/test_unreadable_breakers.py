@@ -14,7 +14,7 @@ from duecourse.domain.limits.circuit_breaker import Admitted, CircuitBreaker, Re
 from duecourse.usecases.limits.circuit_breaker import admit, close_recovered_breakers
 
 from tests.contract.conftest import RETENTION
-from tests.contract.test_breakers import OPEN, fail, stored_item
+from tests.contract.test_circuit_breakers import OPEN, fail, stored_item
 from tests.support.builders.moments import NOW
 
 NEWER_STATE = {"state": "throttled", "since": "2026-02-17T12:00:00.000Z"}
@@ -34,7 +34,7 @@ CORRUPT_ITEMS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def _nothing_set_aside() -> Iterator[None]:
+def _clear_unreadable_items() -> Iterator[None]:
     unreadable_items._collected.clear()
     yield
     unreadable_items._collected.clear()
@@ -105,7 +105,7 @@ def test_a_corrupt_item_stops_nothing_and_is_replaced_by_the_next_failure(
     assert breakers.load().breakers == {"llm": OPEN}
 
 
-def test_of_two_who_replace_a_corrupt_item_both_count(
+def test_two_concurrent_replacements_of_a_corrupt_item_both_count(
     breakers: DynamoCircuitBreakerStore,
 ) -> None:
     replace_item(value={"S": "{"})

@@ -1,4 +1,4 @@
-"""What the breakers' store promises: one winner, no count lost, and a journal that agrees."""
+"""Circuit breakers: one concurrent writer wins, no failure is lost, and events are journaled."""
 
 from __future__ import annotations
 
@@ -51,19 +51,21 @@ def breakers(
     return dynamo if request.param == "dynamodb" else MemoryBreakers()
 
 
-class Raced:
-    """Each time after it has read, others come in between, as long as there are some."""
+class RacingStore:
+    """After each load, the next of the concurrent writes runs, as long as there are some."""
 
-    def __init__(self, breakers: CircuitBreakerStore, *others: Callable[[], object]) -> None:
+    def __init__(
+        self, breakers: CircuitBreakerStore, *concurrent_writes: Callable[[], object]
+    ) -> None:
         self._breakers = breakers
-        self._others = list(others)
+        self._concurrent_writes = list(concurrent_writes)
         self.save = breakers.save
 
     def load(self) -> CircuitBreakers:
-        panel = self._breakers.load()
-        if self._others:
-            self._others.pop(0)()
-        return panel
+        circuit_breakers = self._breakers.load()
+        if self._concurrent_writes:
+            self._concurrent_writes.pop(0)()
+        return circuit_breakers
 
 
 def opened_event(version: int = 0) -> Event:
@@ -79,8 +81,8 @@ def fail(breakers: CircuitBreakerStore, times: int = 1, provider: str = "llm") -
 
 def stored_item() -> dict[str, Any]:
     key = {"key": {"S": "breakers"}}
-    found: dict[str, Any] = boto3.client("dynamodb").get_item(TableName="StateTable", Key=key)
-    return dict(found["Item"])
+    response: dict[str, Any] = boto3.client("dynamodb").get_item(TableName="StateTable", Key=key)
+    return dict(response["Item"])
 
 
 # Load and save
@@ -118,15 +120,15 @@ def test_before_the_first_failure_there_are_no_breakers(breakers: CircuitBreaker
 def test_a_breaker_in_any_state_is_loaded_as_it_was(
     breakers: CircuitBreakerStore, breaker: CircuitBreaker
 ) -> None:
-    panel = CircuitBreakers().with_breaker("llm", breaker)
-    breakers.save(CircuitBreakers(), panel, None)
-    assert breakers.load() == panel
+    circuit_breakers = CircuitBreakers().with_breaker("llm", breaker)
+    breakers.save(CircuitBreakers(), circuit_breakers, None)
+    assert breakers.load() == circuit_breakers
 
 
 def test_all_breakers_are_one_item(dynamo: DynamoCircuitBreakerStore) -> None:
-    one = CircuitBreakers().with_breaker("one", OPEN)
-    dynamo.save(CircuitBreakers(), one, None)
-    dynamo.save(one, one.with_breaker("two", FAILED_ONCE), None)
+    with_one = CircuitBreakers().with_breaker("one", OPEN)
+    dynamo.save(CircuitBreakers(), with_one, None)
+    dynamo.save(with_one, with_one.with_breaker("two", FAILED_ONCE), None)
     assert dynamo.load().breakers == {"one": OPEN, "two": FAILED_ONCE}
     assert stored_item()["version"] == {"N": "2"}
 
@@ -150,31 +152,31 @@ def test_two_saves_from_one_version_have_one_winner(
 def test_an_event_is_journaled_with_the_breaker_or_not_at_all(
     dynamo: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
-    panel = CircuitBreakers().with_breaker("llm", OPEN)
-    dynamo.save(CircuitBreakers(), panel, opened_event())
+    circuit_breakers = CircuitBreakers().with_breaker("llm", OPEN)
+    dynamo.save(CircuitBreakers(), circuit_breakers, opened_event())
     with pytest.raises(StaleCircuitBreakersError):
-        dynamo.save(CircuitBreakers(), panel, opened_event(1))
+        dynamo.save(CircuitBreakers(), circuit_breakers, opened_event(1))
     assert list(journal.list_events("breaker#llm")) == [opened_event()]
 
 
-def test_events_are_kept_in_the_order_of_their_versions(
+def test_events_are_journaled_in_the_order_of_their_versions(
     dynamo: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
-    panel = CircuitBreakers()
+    circuit_breakers = CircuitBreakers()
     for n in range(11):
-        before, panel = panel, panel.with_breaker("llm", OPEN)
-        dynamo.save(before, panel, opened_event(n))
+        before, circuit_breakers = circuit_breakers, circuit_breakers.with_breaker("llm", OPEN)
+        dynamo.save(before, circuit_breakers, opened_event(n))
     assert list(journal.list_events("breaker#llm")) == [opened_event(n) for n in range(11)]
 
 
-# Answers that were lost
+# Lost responses
 
 
 @pytest.mark.parametrize(
     ("call", "event"),
     [("dynamodb.PutItem", None), ("dynamodb.TransactWriteItems", opened_event())],
 )
-def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
+def test_a_write_whose_response_was_lost_is_recognized(
     dynamo: DynamoCircuitBreakerStore,
     faults: Faults,
     calls: CallInterceptor,
@@ -182,10 +184,10 @@ def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
     event: Event | None,
 ) -> None:
     faults.add(Fault(call, function="me", when="after", kind="timeout"))
-    panel = CircuitBreakers().with_breaker("llm", OPEN)
+    circuit_breakers = CircuitBreakers().with_breaker("llm", OPEN)
     with attribute_calls_to("me"):
-        dynamo.save(CircuitBreakers(), panel, event)
-    assert (dynamo.load(), calls.counts["me", call]) == (panel, 2)
+        dynamo.save(CircuitBreakers(), circuit_breakers, event)
+    assert (dynamo.load(), calls.counts["me", call]) == (circuit_breakers, 2)
 
 
 @pytest.mark.usefixtures("calls")
@@ -197,7 +199,7 @@ def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
     ],
 )
 @pytest.mark.parametrize("kind", ["timeout", "error"])
-def test_a_write_that_never_came_through_raises(
+def test_a_write_that_never_succeeds_raises(
     dynamo: DynamoCircuitBreakerStore,
     faults: Faults,
     call: str,
@@ -211,7 +213,7 @@ def test_a_write_that_never_came_through_raises(
 
 
 @pytest.mark.usefixtures("calls")
-def test_a_put_that_met_a_transaction_has_lost(
+def test_a_put_that_conflicts_with_a_transaction_is_stale(
     dynamo: DynamoCircuitBreakerStore, faults: Faults
 ) -> None:
     conflict = {"code": "TransactionConflictException", "status": 400}
@@ -220,7 +222,7 @@ def test_a_put_that_met_a_transaction_has_lost(
         dynamo.save(CircuitBreakers(), CircuitBreakers().with_breaker("llm", FAILED_ONCE), None)
 
 
-# Asking and telling
+# Admitting calls and recording results
 
 
 def test_a_provider_that_works_costs_a_read_and_no_write(
@@ -232,7 +234,7 @@ def test_a_provider_that_works_costs_a_read_and_no_write(
     assert calls.counts == {("me", "dynamodb.GetItem"): 2}
 
 
-def test_the_tenth_failure_opens_it_and_says_so_once(
+def test_the_tenth_failure_opens_the_breaker_and_publishes_one_event(
     dynamo: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
     fail(dynamo, 9)
@@ -248,7 +250,7 @@ def test_each_provider_has_its_own_breaker(breakers: CircuitBreakerStore) -> Non
     assert admit("up", "task", breakers=breakers, now=NOW) == Admitted()
 
 
-def test_whoever_asks_after_the_return_closes_it_and_says_so(
+def test_the_first_call_after_recovery_closes_the_breaker_and_publishes_it(
     dynamo: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
     fail(dynamo, 10)
@@ -264,37 +266,43 @@ def test_whoever_asks_after_the_return_closes_it_and_says_so(
     ]
 
 
-def test_two_failures_at_the_same_moment_are_both_counted(breakers: CircuitBreakerStore) -> None:
-    """Both decide the very same: only who wrote it tells them apart."""
-    fail(Raced(breakers, lambda: fail(breakers)))
+def test_two_concurrent_failures_are_both_counted(breakers: CircuitBreakerStore) -> None:
+    """Both writes are equal: only the writer id distinguishes them."""
+    fail(RacingStore(breakers, lambda: fail(breakers)))
     assert breakers.load().get("llm").failures == 2
 
 
-def test_of_two_who_ask_at_the_same_moment_one_is_the_probe(breakers: CircuitBreakerStore) -> None:
+def test_one_of_two_concurrent_calls_is_the_probe(breakers: CircuitBreakerStore) -> None:
     fail(breakers, 10)
     at = NOW + MINUTE
-    first: list[object] = []
-    raced = Raced(breakers, lambda: first.append(admit("llm", "one", breakers=breakers, now=at)))
-    second = admit("llm", "two", breakers=raced, now=at)
-    assert first == [Admitted()]
+    first_decisions: list[object] = []
+    racing_store = RacingStore(
+        breakers, lambda: first_decisions.append(admit("llm", "one", breakers=breakers, now=at))
+    )
+    second = admit("llm", "two", breakers=racing_store, now=at)
+    assert first_decisions == [Admitted()]
     assert isinstance(second, Rejected)
 
 
-def test_who_loses_every_race_is_parked_for_up_to_a_minute(breakers: CircuitBreakerStore) -> None:
+def test_a_call_that_loses_every_race_is_deferred_for_up_to_a_minute(
+    breakers: CircuitBreakerStore,
+) -> None:
     fail(breakers, 10)
     at = NOW + MINUTE
-    others = [
+    concurrent_writes = [
         partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.MAX_ATTEMPTS)
     ]
-    answer = admit("llm", "task", breakers=Raced(breakers, *others), now=at)
-    assert isinstance(answer, Rejected)
-    assert at <= answer.retry_at < at + MINUTE
+    decision = admit("llm", "task", breakers=RacingStore(breakers, *concurrent_writes), now=at)
+    assert isinstance(decision, Rejected)
+    assert at <= decision.retry_at < at + MINUTE
 
 
-def test_a_report_that_loses_every_race_is_let_go(breakers: CircuitBreakerStore) -> None:
-    others = [
+def test_a_result_that_loses_every_race_is_dropped(breakers: CircuitBreakerStore) -> None:
+    concurrent_writes = [
         partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.MAX_ATTEMPTS)
     ]
-    raced = Raced(breakers, *others)
-    assert record_result("llm", is_down=True, started_at=NOW, breakers=raced, now=NOW) is None
+    racing_store = RacingStore(breakers, *concurrent_writes)
+    assert (
+        record_result("llm", is_down=True, started_at=NOW, breakers=racing_store, now=NOW) is None
+    )
     assert breakers.load().get("llm") == CircuitBreaker()

@@ -1,4 +1,4 @@
-"""How far the scanner has come."""
+"""The scan cursors: up to which due time the scanner has scanned."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoScanCursors
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 
 
-def test_before_the_first_look_there_are_no_cursors(cursors: DynamoScanCursors) -> None:
+def test_there_are_no_cursors_before_the_first_scan(cursors: DynamoScanCursors) -> None:
     assert cursors.load() == {}
 
 
@@ -17,7 +17,7 @@ def test_cursors_are_loaded_as_they_were_saved(cursors: DynamoScanCursors) -> No
     assert cursors.load() == saved
 
 
-def test_the_last_cursors_saved_replace_all_before(cursors: DynamoScanCursors) -> None:
+def test_saved_cursors_replace_all_earlier_ones(cursors: DynamoScanCursors) -> None:
     cursors.save({0: NOW, 1: NOW})
     cursors.save({0: NOW + HOUR})
     assert cursors.load() == {0: NOW + HOUR}

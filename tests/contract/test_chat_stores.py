@@ -1,4 +1,4 @@
-"""What is remembered of chats: the answers given, and the people."""
+"""Stored replies and chat profiles."""
 
 from __future__ import annotations
 
@@ -21,58 +21,58 @@ from tests.support.fakes.chat import MemoryProfiles, MemoryReplyStore
 
 
 @pytest.fixture(params=[DynamoReplyStore, MemoryReplyStore])
-def answers(request: pytest.FixtureRequest) -> ReplyStore:
-    found: ReplyStore = request.param()
-    return found
+def replies(request: pytest.FixtureRequest) -> ReplyStore:
+    replies: ReplyStore = request.param()
+    return replies
 
 
 @pytest.fixture(params=[DynamoProfiles, MemoryProfiles])
 def profiles(request: pytest.FixtureRequest) -> Profiles:
-    found: Profiles = request.param()
-    return found
+    profiles: Profiles = request.param()
+    return profiles
 
 
-SAYING = ChatMessage("Reminder a1b2c3d4 set", (Button("Cancel", "/cancel a1b2c3d4"),))
+REPLY = ChatMessage("Reminder a1b2c3d4 set", (Button("Cancel", "/cancel a1b2c3d4"),))
 
 
-def test_an_answer_is_remembered_by_its_message_alone(answers: ReplyStore) -> None:
-    answers.save(a_message(dedup_key="1"), StoredReply(SAYING))
+def test_a_reply_is_stored_by_channel_and_dedup_key(replies: ReplyStore) -> None:
+    replies.save(a_message(dedup_key="1"), StoredReply(REPLY))
 
-    assert answers.get(a_message("said again", dedup_key="1", sender_id="bob")) == StoredReply(
-        SAYING
+    assert replies.get(a_message("said again", dedup_key="1", sender_id="bob")) == StoredReply(
+        REPLY
     )
-    assert answers.get(a_message(dedup_key="2")) is None
-    assert answers.get(a_message(dedup_key="1", channel="slack")) is None
+    assert replies.get(a_message(dedup_key="2")) is None
+    assert replies.get(a_message(dedup_key="1", channel="slack")) is None
 
 
-def test_that_it_was_told_is_remembered(answers: ReplyStore) -> None:
-    answers.save(a_message(), StoredReply(SAYING))
-    answers.save(a_message(), StoredReply(SAYING, is_delivered=True))
+def test_the_delivery_of_a_reply_is_stored(replies: ReplyStore) -> None:
+    replies.save(a_message(), StoredReply(REPLY))
+    replies.save(a_message(), StoredReply(REPLY, is_delivered=True))
 
-    assert answers.get(a_message()) == StoredReply(SAYING, is_delivered=True)
+    assert replies.get(a_message()) == StoredReply(REPLY, is_delivered=True)
 
 
-def test_an_answer_goes_by_itself_when_no_platform_repeats_itself_any_more() -> None:
-    DynamoReplyStore().save(a_message(), StoredReply(SAYING))
+def test_a_reply_expires_after_three_days() -> None:
+    DynamoReplyStore().save(a_message(), StoredReply(REPLY))
 
     [item] = StateItem.scan()
     assert item.expires_at == int((NOW + timedelta(days=3)).timestamp())
 
 
-def test_a_key_may_be_as_long_as_a_platform_likes(answers: ReplyStore) -> None:
+def test_a_dedup_key_can_have_any_length(replies: ReplyStore) -> None:
     long = a_message(dedup_key="x" * 5_000)
-    answers.save(long, StoredReply(SAYING))
+    replies.save(long, StoredReply(REPLY))
 
-    assert answers.get(long) == StoredReply(SAYING)
+    assert replies.get(long) == StoredReply(REPLY)
 
 
-def test_somebody_never_seen_has_a_profile_that_says_nothing(profiles: Profiles) -> None:
+def test_an_unknown_sender_has_an_empty_profile(profiles: Profiles) -> None:
     profile = profiles.get(Owner("slack", "U1"))
 
     assert profile == Profile(Owner("slack", "U1"))
 
 
-def test_a_time_zone_is_remembered_for_one_person_on_one_channel(profiles: Profiles) -> None:
+def test_a_timezone_is_stored_per_sender_and_channel(profiles: Profiles) -> None:
     profiles.save(Profile(Owner("slack", "U1"), timezone="Asia/Tokyo"))
 
     assert profiles.get(Owner("slack", "U1")).timezone == "Asia/Tokyo"
@@ -80,7 +80,7 @@ def test_a_time_zone_is_remembered_for_one_person_on_one_channel(profiles: Profi
     assert profiles.get(Owner("telegram", "U1")).timezone is None
 
 
-def test_what_somebody_wants_to_hear_is_remembered_beside_where_they_are(
+def test_the_notify_level_is_stored_with_the_timezone(
     profiles: Profiles,
 ) -> None:
     owner = Owner("slack", "U1")
@@ -89,7 +89,7 @@ def test_what_somebody_wants_to_hear_is_remembered_beside_where_they_are(
     assert profiles.get(owner) == Profile(owner, timezone="Asia/Tokyo", notify=NotifyLevel.NONE)
 
 
-def test_a_profile_from_before_there_was_a_choice_has_made_none() -> None:
+def test_an_old_profile_has_no_notify_level() -> None:
     StateItem("profile#slack#U1", value={"timezone": "Asia/Tokyo"}).save()
 
     assert DynamoProfiles().get(Owner("slack", "U1")).notify is None

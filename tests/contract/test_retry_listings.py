@@ -1,4 +1,4 @@
-"""What a store finds of the tasks that wait for a retry."""
+"""Pending retries: which tasks a store lists, and in which order."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import a_task, claim_task
 
 
-def retrying(number: int, wait: timedelta, **fields: Any) -> Task:
+def a_retrying_task(number: int, delay: timedelta, **fields: Any) -> Task:
     run = a_run(ended_at=NOW, status=RunStatus.PAUSED_TRANSIENT)
-    due_at = NOW + wait
-    waiting = {"due_at": due_at, "next_retry_at": due_at, "retry_count": 1, "run": run}
-    return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **waiting | fields)
+    due_at = NOW + delay
+    retry_fields = {"due_at": due_at, "next_retry_at": due_at, "retry_count": 1, "run": run}
+    return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **retry_fields | fields)
 
 
 def create(store: TaskStore, *tasks: Task) -> list[Task]:
@@ -35,26 +35,30 @@ def create(store: TaskStore, *tasks: Task) -> list[Task]:
 # Retries
 
 
-def test_without_retries_there_are_none(store: TaskStore) -> None:
+def test_without_retries_the_lists_are_empty(store: TaskStore) -> None:
     store.create(a_task())
     assert store.list_retries(10) == []
     assert store.list_latest_retry_times(10) == []
 
 
-def test_retries_of_both_lanes_come_soonest_first(store: TaskStore) -> None:
+def test_retries_of_both_lanes_are_listed_soonest_first(store: TaskStore) -> None:
     day, minute, hours, hour = create(
-        store, retrying(0, DAY), retrying(1, MINUTE), retrying(2, 2 * HOUR), retrying(3, HOUR)
+        store,
+        a_retrying_task(0, DAY),
+        a_retrying_task(1, MINUTE),
+        a_retrying_task(2, 2 * HOUR),
+        a_retrying_task(3, HOUR),
     )
     assert store.list_retries(10) == [minute, hour, hours, day]
 
 
-def test_no_more_retries_come_than_were_asked_for(store: TaskStore) -> None:
-    tasks = create(store, *(retrying(n, n * 20 * MINUTE) for n in range(1, 7)))
+def test_the_retry_list_respects_its_limit(store: TaskStore) -> None:
+    tasks = create(store, *(a_retrying_task(n, n * 20 * MINUTE) for n in range(1, 7)))
     assert store.list_retries(4) == tasks[:4]
 
 
-def test_retries_at_the_same_moment_come_in_the_order_of_their_ids(store: TaskStore) -> None:
-    tasks = create(store, *(retrying(n, MINUTE) for n in range(5)))
+def test_retries_at_the_same_instant_are_listed_by_id(store: TaskStore) -> None:
+    tasks = create(store, *(a_retrying_task(n, MINUTE) for n in range(5)))
     assert store.list_retries(5) == tasks
 
 
@@ -63,30 +67,34 @@ def test_retries_at_the_same_moment_come_in_the_order_of_their_ids(store: TaskSt
     [{"next_retry_at": None}, {"paused": True}, {"status": Status.FAILED}],
     ids=["first attempt", "paused", "failed"],
 )
-def test_what_waits_for_no_retry_is_not_told(store: TaskStore, fields: dict[str, Any]) -> None:
-    store.create(retrying(0, MINUTE, **fields))
+def test_the_retry_list_omits_tasks_without_a_pending_retry(
+    store: TaskStore, fields: dict[str, Any]
+) -> None:
+    store.create(a_retrying_task(0, MINUTE, **fields))
     assert store.list_retries(10) == []
     assert store.list_latest_retry_times(10) == []
 
 
 @pytest.mark.parametrize(
-    "move",
+    "transition",
     [claim_task, user_actions.pause, lambda task: user_actions.cancel(task, at=NOW)],
     ids=["claimed", "paused", "cancelled"],
 )
-def test_a_task_that_moves_on_leaves_the_retries(store: TaskStore, move: Any) -> None:
-    task = store.create(retrying(0, MINUTE))
-    store.save(task, move(task))
+def test_a_task_that_no_longer_awaits_a_retry_is_not_listed(
+    store: TaskStore, transition: Any
+) -> None:
+    task = store.create(a_retrying_task(0, MINUTE))
+    store.save(task, transition(task))
     assert store.list_retries(10) == []
     assert store.list_latest_retry_times(10) == []
 
 
-def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
+def test_a_stale_index_entry_is_not_listed(
     dynamo: DynamoTaskStore,
 ) -> None:
-    """The index lags behind the table: here for ever."""
-    [task] = create(dynamo, retrying(0, MINUTE))
-    for stale in (claim_task(task), retrying(1, MINUTE, status=Status.CANCELLED)):
+    """The index lags behind the table: here permanently."""
+    [task] = create(dynamo, a_retrying_task(0, MINUTE))
+    for stale in (claim_task(task), a_retrying_task(1, MINUTE, status=Status.CANCELLED)):
         item = dynamo._to_item(stale)
         item.retry_lane, item.next_retry_at = "soon", NOW + MINUTE
         item.save()
@@ -94,11 +102,11 @@ def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
     assert dynamo.list_retries(10) == []
 
 
-# The latest
+# Latest retry times
 
 
-def test_the_latest_retries_of_the_lane_soon_come_latest_first(store: TaskStore) -> None:
-    create(store, *(retrying(n, n * MINUTE) for n in range(1, 6)), retrying(9, DAY))
+def test_the_latest_retry_times_of_the_soon_lane_are_listed_latest_first(store: TaskStore) -> None:
+    create(store, *(a_retrying_task(n, n * MINUTE) for n in range(1, 6)), a_retrying_task(9, DAY))
     assert store.list_latest_retry_times(3) == [
         NOW + 5 * MINUTE,
         NOW + 4 * MINUTE,
@@ -106,23 +114,23 @@ def test_the_latest_retries_of_the_lane_soon_come_latest_first(store: TaskStore)
     ]
 
 
-def test_fewer_than_asked_for_are_all_there_are(store: TaskStore) -> None:
-    create(store, retrying(1, MINUTE), retrying(2, HOUR))
+def test_fewer_retries_than_the_limit_are_all_listed(store: TaskStore) -> None:
+    create(store, a_retrying_task(1, MINUTE), a_retrying_task(2, HOUR))
     assert store.list_latest_retry_times(50) == [NOW + HOUR, NOW + MINUTE]
 
 
-def test_a_held_retry_is_among_the_latest(store: TaskStore) -> None:
+def test_a_throttled_retry_is_among_the_latest(store: TaskStore) -> None:
     run = a_run(ended_at=NOW, diagnosis=RunDiagnosis(delay=2 * MINUTE))
-    create(store, retrying(1, MINUTE), retrying(2, 3 * HOUR, run=run))
+    create(store, a_retrying_task(1, MINUTE), a_retrying_task(2, 3 * HOUR, run=run))
     assert store.list_latest_retry_times(1) == [NOW + 3 * HOUR]
 
 
-def test_the_latest_retries_cost_one_query_however_many_there_are(
+def test_the_latest_retry_times_cost_one_query(
     dynamo: DynamoTaskStore, calls: CallInterceptor
 ) -> None:
-    create(dynamo, *(retrying(n, n * MINUTE) for n in range(12)))
-    asked: list[Any] = []
-    calls.on_aws_call = lambda call: asked.append((call.operation, call.body["Limit"]))
+    create(dynamo, *(a_retrying_task(n, n * MINUTE) for n in range(12)))
+    queries: list[Any] = []
+    calls.on_aws_call = lambda call: queries.append((call.operation, call.body["Limit"]))
     with attribute_calls_to("me"):
         dynamo.list_latest_retry_times(5)
-    assert asked == [("Query", 5)]
+    assert queries == [("Query", 5)]

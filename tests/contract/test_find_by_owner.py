@@ -1,4 +1,4 @@
-"""Another's task does not even leave the store."""
+"""`find` returns only the tasks of the given owner."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ TASKS = a_task(), a_task(id=SIBLING, sender_id="bob")
 
 
 @pytest.fixture
-def stocked(store: TaskStore) -> TaskStore:
+def store_with_tasks(store: TaskStore) -> TaskStore:
     for task in TASKS:
         store.create(task)
     return store
 
 
 @pytest.mark.parametrize(
-    ("channel", "sender_id", "found"),
+    ("channel", "sender_id", "expected"),
     [
         ("console", "ada", [ID]),
         ("console", "bob", [SIBLING]),
@@ -29,12 +29,12 @@ def stocked(store: TaskStore) -> TaskStore:
         ("console", "", []),
     ],
 )
-def test_an_owner_finds_their_own(
-    stocked: TaskStore, channel: str, sender_id: str, found: list[str]
+def test_find_with_an_owner_returns_only_their_tasks(
+    store_with_tasks: TaskStore, channel: str, sender_id: str, expected: list[str]
 ) -> None:
     owner = Owner(channel, sender_id)
-    assert [task.id for task in stocked.find(ID[:8], owner=owner)] == found
+    assert [task.id for task in store_with_tasks.find(ID[:8], owner=owner)] == expected
 
 
-def test_without_an_owner_all_are_found(stocked: TaskStore) -> None:
-    assert [task.id for task in stocked.find(ID[:8])] == [ID, SIBLING]
+def test_find_without_an_owner_returns_all_tasks(store_with_tasks: TaskStore) -> None:
+    assert [task.id for task in store_with_tasks.find(ID[:8])] == [ID, SIBLING]

@@ -1,4 +1,4 @@
-"""A series may run every minute: of what became of it, the latest is read, and no more."""
+"""A series can run every minute: listings read only the latest entries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.builders.tasks import ID, a_task
 
 
 @pytest.fixture(autouse=True)
-def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+def _set_low_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter, "MAX_ENTRIES", 3)
 
 

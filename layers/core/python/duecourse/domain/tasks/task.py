@@ -52,6 +52,8 @@ class Task:
     `owner_rescheduled_at`: the same, if the owner did it in chat.
     `snooze_of`: on a snoozed reminder, the id of the reminder that was snoozed first.
     Only the system sets `snooze_of` and `review`.
+    `unknown_attributes`: what newer code stored with the task, in its stored form. Nothing reads
+    it, and every write stores it again.
     """
 
     id: str
@@ -94,6 +96,7 @@ class Task:
     snooze_of: str | None = None
     review: ReviewLink | None = None
     version: int = 1
+    unknown_attributes: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def short_id(self) -> str:

@@ -6,17 +6,19 @@ day; in each partition sorted by time.
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any
 
 from pynamodb.exceptions import DoesNotExist, TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
+from duecourse.adapters.aws.dynamodb.error_cursor import (
+    ERROR_PREFIX,
+    decode_cursor,
+    encode_cursor,
+)
 from duecourse.adapters.aws.dynamodb.journal import list_latest
 from duecourse.adapters.aws.dynamodb.models import JournalItem
 from duecourse.adapters.aws.dynamodb.stats import (
@@ -45,12 +47,10 @@ from duecourse.ports.journal import ErrorPage
 
 MAX_ATTEMPTS = 6
 MAX_DAYS = 30
-MAX_ID_LENGTH = 100
 _CONDITION_FAILED = "ConditionalCheckFailed"
 # Another writer changed the same counter or tracker at that moment, or writes were throttled.
 _RETRYABLE_REASONS = {_CONDITION_FAILED, "TransactionConflict", "ThrottlingError"}
-_ERROR_PREFIX, _FIRST_FAILURE_PREFIX, _RECOVERY_PREFIX = "x#", "o#", "s#"
-_LAST_POSITION = f"{_ERROR_PREFIX}~"
+_FIRST_FAILURE_PREFIX, _RECOVERY_PREFIX = "o#", "s#"
 
 
 class DynamoErrorLog:
@@ -70,19 +70,19 @@ class DynamoErrorLog:
         )
 
     def list_by_task(self, task_id: str) -> Sequence[LoggedError]:
-        return list(read_items(list_latest(task_id, _ERROR_PREFIX), _to_error))
+        return list(read_items(list_latest(task_id, ERROR_PREFIX), _to_error))
 
     def list_by_subject(
         self, subject: str, *, limit: int, cursor: str | None, now: datetime
     ) -> ErrorPage:
-        return self._read_page([_subject_key(subject)], limit, _decode_cursor(cursor), now)
+        return self._read_page([_subject_key(subject)], limit, decode_cursor(cursor), now)
 
     def list_by_category(
         self, category: str, *, limit: int, cursor: str | None, now: datetime
     ) -> ErrorPage:
-        position, today = _decode_cursor(cursor), utc_day(now)
+        position, today = decode_cursor(cursor), utc_day(now)
         days = last_days(today, MAX_DAYS + 1)
-        left = [day for day in days if f"{_ERROR_PREFIX}{day}" <= position]
+        left = [day for day in days if f"{ERROR_PREFIX}{day}" <= position]
         return self._read_page([_category_key(category, day) for day in left], limit, position, now)
 
     def to_journal_items(self, error: LoggedError) -> list[JournalItem]:
@@ -173,7 +173,7 @@ class DynamoErrorLog:
 
         Items past their retention are left out, even if DynamoDB has not deleted them yet.
         """
-        oldest = _ERROR_PREFIX + to_text(now - self._retention)
+        oldest = ERROR_PREFIX + to_text(now - self._retention)
         shown: list[JournalItem] = []
         for partition in partitions:
             wanted = limit + 1 - len(shown)  # one extra item shows whether there is another page
@@ -220,7 +220,7 @@ def _category_key(category: str, day: str) -> str:
 
 
 def _entry_key(error: LoggedError) -> str:
-    return f"{_ERROR_PREFIX}{to_text(error.at)}#{error.id}"
+    return f"{ERROR_PREFIX}{to_text(error.at)}#{error.id}"
 
 
 def _to_error(item: JournalItem) -> LoggedError:
@@ -229,27 +229,4 @@ def _to_error(item: JournalItem) -> LoggedError:
 
 def _cursor_at(item: JournalItem) -> str:
     _, at, run_id = item.entry.split("#", 2)
-    return _encode_cursor(from_text(at), run_id)
-
-
-def _encode_cursor(at: datetime, run_id: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps([to_text(at), run_id]).encode()).decode()
-
-
-def _decode_cursor(cursor: str | None) -> str:
-    """Return the sort key to continue after. Raises ValueError for a cursor we did not issue."""
-    if cursor is None:
-        return _LAST_POSITION
-    try:
-        text, run_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        at = from_text(text)
-        if not _is_valid_id(run_id) or _encode_cursor(at, run_id) != cursor:
-            raise ValueError("it can be read, but was not written so")
-    except (AttributeError, OverflowError, RecursionError, TypeError, ValueError) as error:
-        raise ValueError("is not a cursor of this listing") from error
-    return f"{_ERROR_PREFIX}{to_text(at)}#{run_id}"
-
-
-def _is_valid_id(value: Any) -> bool:
-    is_text = isinstance(value, str) and value.isascii() and value.isprintable()
-    return is_text and 1 <= len(value) <= MAX_ID_LENGTH
+    return encode_cursor(from_text(at), run_id)

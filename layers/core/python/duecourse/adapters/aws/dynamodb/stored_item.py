@@ -5,7 +5,8 @@ Reading an item fails only with UnreadableItemError; the item is then recorded b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Self, TypeVar
 
 from pynamodb.attributes import NumberAttribute
@@ -45,6 +46,7 @@ class StoredItem(Model):
     schema_version = SchemaVersionAttribute(1)
     unreadable: UnreadableItemError | None = None  # such an item has only what could be read
     is_newer = False
+    unknown_attributes: Mapping[str, Any] = MappingProxyType({})  # as stored
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
@@ -61,7 +63,13 @@ class StoredItem(Model):
             item.attribute_values = _read_attributes(cls, data, without=broken)
             item.is_newer = "schema_version" in broken
             item.unreadable = UnreadableItemError(item.label, _describe_reason(broken))
+        known = {attribute.attr_name for attribute in cls.get_attributes().values()}
+        item.unknown_attributes = {name: data[name] for name in data if name not in known}
         return item
+
+    def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:
+        """Return the item with its unknown attributes, so that a write of this code keeps them."""
+        return {**self.unknown_attributes, **super().serialize(null_check)}
 
     def deserialize(self, attribute_values: dict[str, Any]) -> None:
         """Ignore the response of an update, which is stored by now even if it is unreadable."""

@@ -27,7 +27,7 @@ TO_VERIFY = "to_verify"
 
 # Attributes named like a field that may hold something else.
 _DERIVED = ("anchor", "next_retry_at")
-_FIELDS = frozenset(field.name for field in fields(Task))
+_FIELDS = frozenset(field.name for field in fields(Task)) - {"unknown_attributes"}
 _STORED_AS_THEY_ARE = _FIELDS.difference(_DERIVED)
 
 
@@ -38,7 +38,9 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "expires_at": _expiry(task, retention),
     }
     values |= {name: getattr(task, name) for name in _STORED_AS_THEY_ARE}
-    return TaskItem(**{name: value for name, value in values.items() if value is not None})
+    item = TaskItem(**{name: value for name, value in values.items() if value is not None})
+    item.unknown_attributes = task.unknown_attributes
+    return item
 
 
 def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
@@ -85,7 +87,8 @@ def _to_task(item: TaskItem) -> Task:
         values.pop("next_retry_at", None)
     zone = load_timezone(values["timezone"])  # also checks the zone, in case the anchor is stored
     values.setdefault("anchor", to_wall_time(values["nominal_at"], zone))
-    return Task(**{name: value for name, value in values.items() if name in _FIELDS})
+    values = {name: value for name, value in values.items() if name in _FIELDS}
+    return Task(**values, unknown_attributes=item.unknown_attributes)
 
 
 def sender_key(channel: str, sender_id: str) -> str:

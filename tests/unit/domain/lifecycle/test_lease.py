@@ -46,7 +46,7 @@ def test_only_a_run_with_an_unknown_effect_gets_the_grace_period(
     assert lease_expired(task, at=moment)
 
 
-def test_a_task_that_waits_has_no_lease_to_expire() -> None:
+def test_a_pending_task_has_no_lease_to_expire() -> None:
     assert not lease_expired(fail_repeatedly(a_task(), 1), at=NOW + DAY)
 
 

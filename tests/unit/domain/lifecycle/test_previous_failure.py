@@ -1,4 +1,4 @@
-"""A retry knows what it follows, and the delay where that was kept to."""
+"""The previous failure that a retry records, and the retry delay if the retry honoured it."""
 
 from __future__ import annotations
 
@@ -24,91 +24,99 @@ SECOND = timedelta(seconds=1)
 
 
 def a_failed_action(failure: Failure | None = None, **fields: Any) -> Task:
-    """Waits two minutes for its retry."""
+    """Return an action whose retry is due in two minutes."""
     task = claim_task(an_action(**fields))
     report = a_failure_report(task, failure or Failure.create("boom"))
     diagnosis = a_diagnosis("code_error", fingerprint="0123456789abcdef")
     return apply_decision(task, report, at=NOW, diagnosis=diagnosis)
 
 
-def follows(task: Task, *, after: timedelta = 130 * SECOND) -> PreviousFailure | None:
+def previous_failure_of_next_run(
+    task: Task, *, after: timedelta = 130 * SECOND
+) -> PreviousFailure | None:
     return run_of(claim_task(task, "run-2", at=NOW + after)).previous_failure
 
 
-def test_a_first_run_follows_nothing() -> None:
+def test_a_first_run_has_no_previous_failure() -> None:
     assert run_of(claim_task(an_action())).previous_failure is None
 
 
-def test_a_retry_follows_a_failure_and_its_delay() -> None:
-    assert follows(a_failed_action()) == PreviousFailure(
+def test_a_retry_records_the_previous_failure_and_its_delay() -> None:
+    assert previous_failure_of_next_run(a_failed_action()) == PreviousFailure(
         category="code_error", fingerprint="0123456789abcdef", delay_seconds=120
     )
 
 
-def test_a_failure_from_before_fingerprints_were_taken_is_followed_too() -> None:
+def test_a_previous_failure_without_a_fingerprint_is_recorded() -> None:
     task = fail_task(claim_task(an_action()))
-    assert follows(task) == PreviousFailure(category="unknown", delay_seconds=120)
+    assert previous_failure_of_next_run(task) == PreviousFailure(
+        category="unknown", delay_seconds=120
+    )
 
 
-def test_a_retry_that_only_a_person_wanted_follows_no_delay() -> None:
+def test_a_user_retry_after_giving_up_records_no_delay() -> None:
     task = fail_task(claim_task(an_action(max_retries=5, retry_count=4)))
     assert task.next_retry_at is None
-    assert follows(retry(task, at=NOW)) == PreviousFailure(category="unknown")
+    assert previous_failure_of_next_run(retry(task, at=NOW)) == PreviousFailure(category="unknown")
 
 
-def test_the_retry_after_a_review_follows_the_failure_and_no_delay() -> None:
+def test_the_retry_after_a_review_records_the_failure_without_a_delay() -> None:
     task = a_failed_action(retry_count=2, payload={"provider": "scripted", "spec": "x"})
     review = replace(a_task(), status=Status.COMPLETED)
-    again = apply_review(task, review, at=NOW + HOUR)
-    assert again.recovery_action == "retry_with_spec_refresh"
-    assert follows(again, after=HOUR) == PreviousFailure(
+    unblocked = apply_review(task, review, at=NOW + HOUR)
+    assert unblocked.recovery_action == "retry_with_spec_refresh"
+    assert previous_failure_of_next_run(unblocked, after=HOUR) == PreviousFailure(
         category="code_error", fingerprint="0123456789abcdef"
     )
 
 
-def test_a_wait_that_was_not_counted_is_not_followed() -> None:
+def test_an_uncounted_budget_wait_is_not_recorded_as_a_previous_failure() -> None:
     task = claim_task(an_action(policy="enrichment"))
     task = fail_task(task, Failure.create("no money left", code="budget_exceeded"))
-    assert follows(task, after=DAY) is None
+    assert previous_failure_of_next_run(task, after=DAY) is None
 
 
-def test_whoever_wants_it_at_once_keeps_to_no_delay() -> None:
+def test_run_now_before_the_delay_ends_records_no_delay() -> None:
     task = run_now(a_failed_action(), at=NOW + SECOND)
-    found = follows(task, after=SECOND)
-    assert found is not None
-    assert (found.category, found.delay_seconds) == ("code_error", None)
-
-
-@pytest.mark.parametrize(("asked", "waited"), [(90, 120), (119, 120), (120, None), (400, None)])
-def test_a_wait_that_the_server_asked_for_is_not_the_policys(
-    asked: int, waited: int | None
-) -> None:
-    found = follows(
-        a_failed_action(Failure.create("boom", retry_after=asked)), after=7 * MINUTE / 2
-    )
-    assert found is not None
-    assert found.delay_seconds == waited
-
-
-@pytest.mark.parametrize(("after", "waited"), [(210, 120), (211, None), (3600, None)])
-def test_one_that_was_held_up_for_long_says_nothing_of_its_delay(
-    after: int, waited: int | None
-) -> None:
-    found = follows(a_failed_action(), after=after * SECOND)
-    assert found is not None
-    assert found.delay_seconds == waited
+    previous_failure = previous_failure_of_next_run(task, after=SECOND)
+    assert previous_failure is not None
+    assert (previous_failure.category, previous_failure.delay_seconds) == ("code_error", None)
 
 
 @pytest.mark.parametrize(
-    "follows",
+    ("retry_after", "delay_seconds"), [(90, 120), (119, 120), (120, None), (400, None)]
+)
+def test_a_delay_set_by_retry_after_is_not_recorded_as_the_policys(
+    retry_after: int, delay_seconds: int | None
+) -> None:
+    previous_failure = previous_failure_of_next_run(
+        a_failed_action(Failure.create("boom", retry_after=retry_after)), after=7 * MINUTE / 2
+    )
+    assert previous_failure is not None
+    assert previous_failure.delay_seconds == delay_seconds
+
+
+@pytest.mark.parametrize(("after", "delay_seconds"), [(210, 120), (211, None), (3600, None)])
+def test_a_retry_that_started_much_too_late_records_no_delay(
+    after: int, delay_seconds: int | None
+) -> None:
+    previous_failure = previous_failure_of_next_run(a_failed_action(), after=after * SECOND)
+    assert previous_failure is not None
+    assert previous_failure.delay_seconds == delay_seconds
+
+
+@pytest.mark.parametrize(
+    "previous_failure",
     [
         None,
         PreviousFailure(category="x"),
         PreviousFailure(category="x", fingerprint="y", delay_seconds=30),
     ],
 )
-def test_it_is_kept_with_the_run(follows: PreviousFailure | None) -> None:
-    run = replace(a_run(), previous_failure=follows)
+def test_the_previous_failure_is_stored_with_the_run(
+    previous_failure: PreviousFailure | None,
+) -> None:
+    run = replace(a_run(), previous_failure=previous_failure)
     stored = run_to_stored(run)
     assert run_from_stored(stored) == run
-    assert ("follows" in stored) == (follows is not None)
+    assert ("follows" in stored) == (previous_failure is not None)

@@ -1,4 +1,4 @@
-"""The hours in which nobody is disturbed: over midnight, and when the clocks change."""
+"""Quiet hours: deferral across midnight and DST changes, and their stored text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from tests.support.builders.moments import HOUR, MILLISECOND, parse_instant
 
 
-def quiet(text: str) -> QuietHours:
+def parse_hours(text: str) -> QuietHours:
     return QuietHours.from_text(text)
 
 
-NIGHT = quiet("22:00 07:00 Europe/Berlin")
-NOON = quiet("12:00 14:00 UTC")
+NIGHT = parse_hours("22:00 07:00 Europe/Berlin")
+NOON = parse_hours("12:00 14:00 UTC")
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,14 @@ NOON = quiet("12:00 14:00 UTC")
         (NOON, "2026-02-17T11:59:00Z", None),
         (NOON, "2026-02-17T12:00:00Z", "2026-02-17T14:00:00Z"),
         (NOON, "2026-02-17T14:00:00Z", None),
-        (quiet("00:00 06:00 UTC"), "2026-02-17T00:00:00Z", "2026-02-17T06:00:00Z"),
-        (quiet("18:00 00:00 UTC"), "2026-02-17T23:59:00Z", "2026-02-18T00:00:00Z"),
-        (quiet("18:00 00:00 UTC"), "2026-02-18T00:00:00Z", None),
+        (parse_hours("00:00 06:00 UTC"), "2026-02-17T00:00:00Z", "2026-02-17T06:00:00Z"),
+        (parse_hours("18:00 00:00 UTC"), "2026-02-17T23:59:00Z", "2026-02-18T00:00:00Z"),
+        (parse_hours("18:00 00:00 UTC"), "2026-02-18T00:00:00Z", None),
     ],
 )
-def test_they_hold_until_their_end(hours: QuietHours, instant: str, until: str | None) -> None:
+def test_quiet_hours_defer_until_their_end(
+    hours: QuietHours, instant: str, until: str | None
+) -> None:
     expected = None if until is None else parse_instant(until)
     assert hours.deferred_until(parse_instant(instant), requested_at=None) == expected
 
@@ -45,17 +47,25 @@ def test_they_hold_until_their_end(hours: QuietHours, instant: str, until: str |
         # Berlin: 02:00 to 03:00 is skipped on 29 March, and comes twice on 25 October.
         (NIGHT, "2026-03-29T00:30:00Z", "2026-03-29T05:00:00Z"),
         (NIGHT, "2026-10-25T00:30:00Z", "2026-10-25T06:00:00Z"),
-        (quiet("22:00 02:30 Europe/Berlin"), "2026-03-28T22:00:00Z", "2026-03-29T01:00:00Z"),
-        (quiet("22:00 02:30 Europe/Berlin"), "2026-10-25T00:00:00Z", "2026-10-25T00:30:00Z"),
-        (quiet("22:00 02:30 Europe/Berlin"), "2026-10-25T01:15:00Z", None),
-        (quiet("02:30 07:00 Europe/Berlin"), "2026-10-25T01:15:00Z", "2026-10-25T06:00:00Z"),
-        (quiet("02:10 02:50 Europe/Berlin"), "2026-03-29T01:00:00Z", None),
+        (parse_hours("22:00 02:30 Europe/Berlin"), "2026-03-28T22:00:00Z", "2026-03-29T01:00:00Z"),
+        (parse_hours("22:00 02:30 Europe/Berlin"), "2026-10-25T00:00:00Z", "2026-10-25T00:30:00Z"),
+        (parse_hours("22:00 02:30 Europe/Berlin"), "2026-10-25T01:15:00Z", None),
+        (parse_hours("02:30 07:00 Europe/Berlin"), "2026-10-25T01:15:00Z", "2026-10-25T06:00:00Z"),
+        (parse_hours("02:10 02:50 Europe/Berlin"), "2026-03-29T01:00:00Z", None),
         # New York: the same on 8 March and 1 November.
-        (quiet("23:00 06:00 America/New_York"), "2026-03-08T06:30:00Z", "2026-03-08T10:00:00Z"),
-        (quiet("23:00 06:00 America/New_York"), "2026-11-01T06:30:00Z", "2026-11-01T11:00:00Z"),
+        (
+            parse_hours("23:00 06:00 America/New_York"),
+            "2026-03-08T06:30:00Z",
+            "2026-03-08T10:00:00Z",
+        ),
+        (
+            parse_hours("23:00 06:00 America/New_York"),
+            "2026-11-01T06:30:00Z",
+            "2026-11-01T11:00:00Z",
+        ),
     ],
 )
-def test_they_end_by_the_clock_on_the_wall_also_when_that_changes(
+def test_quiet_hours_follow_wall_clock_time_across_dst_changes(
     hours: QuietHours, instant: str, until: str | None
 ) -> None:
     expected = None if until is None else parse_instant(until)
@@ -63,7 +73,7 @@ def test_they_end_by_the_clock_on_the_wall_also_when_that_changes(
 
 
 @pytest.mark.parametrize(
-    ("wanted_at", "comes"),
+    ("requested_at", "is_delivered"),
     [
         ("2026-02-17T20:59:59.999Z", False),
         ("2026-02-17T21:00:00Z", True),
@@ -71,17 +81,19 @@ def test_they_end_by_the_clock_on_the_wall_also_when_that_changes(
         ("2026-02-16T22:00:00Z", False),
     ],
 )
-def test_what_was_asked_for_in_the_same_quiet_hours_comes(wanted_at: str, comes: bool) -> None:
-    held = NIGHT.deferred_until(
-        parse_instant("2026-02-17T23:00:00Z"), requested_at=parse_instant(wanted_at)
+def test_a_reminder_requested_within_the_same_quiet_hours_is_not_deferred(
+    requested_at: str, is_delivered: bool
+) -> None:
+    deferred_until = NIGHT.deferred_until(
+        parse_instant("2026-02-17T23:00:00Z"), requested_at=parse_instant(requested_at)
     )
-    assert (held is None) is comes
+    assert (deferred_until is None) is is_delivered
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"])
-def test_whatever_waits_comes_at_an_instant_that_is_not_quiet(zone: str) -> None:
-    """A year of hours: no wait is longer than the hours are, and none ends in another."""
-    hours, instant = quiet(f"21:15 06:45 {zone}"), parse_instant("2026-01-01T00:00:00Z")
+def test_a_deferral_never_ends_inside_quiet_hours(zone: str) -> None:
+    """Check every hour of a year: no deferral exceeds the period or ends inside another one."""
+    hours, instant = parse_hours(f"21:15 06:45 {zone}"), parse_instant("2026-01-01T00:00:00Z")
     for _ in range(366 * 24):
         until = hours.deferred_until(instant, requested_at=None)
         if until is not None:
@@ -91,14 +103,14 @@ def test_whatever_waits_comes_at_an_instant_that_is_not_quiet(zone: str) -> None
         instant += HOUR
 
 
-def test_they_are_read_as_they_were_written() -> None:
-    assert quiet(NIGHT.to_text()) == NIGHT
+def test_quiet_hours_round_trip_through_text() -> None:
+    assert parse_hours(NIGHT.to_text()) == NIGHT
     assert NIGHT.description == "from 22:00 to 07:00 (Europe/Berlin)"
 
 
 @pytest.mark.parametrize(
     "text", ["", "22:00", "22:00 07:00 Nowhere/Else", "22:00 22:00 UTC", "25:00 07:00 UTC"]
 )
-def test_what_is_none_is_refused(text: str) -> None:
+def test_invalid_quiet_hours_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        quiet(text)
+        parse_hours(text)

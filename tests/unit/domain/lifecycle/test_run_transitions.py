@@ -1,4 +1,4 @@
-"""One attempt: how it is numbered and linked, and what each way of ending leaves behind."""
+"""The transitions of one run: claim, commit, failure, crash, deferral and requeue."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_claim_records_its_effect_as_in_flight_before_it_begins() -> None:
     assert (run.phase, run.mutation.status) == (Phase.MUTATING, MutationStatus.IN_FLIGHT)
 
 
-def test_a_run_is_named_after_the_owner_of_its_lease() -> None:
+def test_a_run_id_is_the_owner_of_its_lease() -> None:
     assert run_of(claim_task(a_task(), "worker-7")).id == "worker-7"
 
 
@@ -58,7 +58,7 @@ def test_a_run_carries_its_lease() -> None:
     assert run_of(claim_task(a_task(), at=NOW)).lease_expires_at == NOW + LEASE
 
 
-def test_the_first_run_retries_nothing() -> None:
+def test_the_first_run_is_not_a_retry() -> None:
     run = run_of(claim_task(a_task()))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.FIRST)
 
@@ -68,18 +68,18 @@ def test_a_retry_is_linked_to_the_attempt_before_it() -> None:
     assert (run.attempt, run.retry_of, run.reason) == (2, "run-1", Reason.TRANSIENT)
 
 
-def test_a_retry_after_a_crash_says_so() -> None:
+def test_a_retry_after_a_crash_has_the_reason_crashed_recovery() -> None:
     run = run_of(claim_task(crash_task(claim_task(a_task()), at=NOW + LEASE), "run-2"))
     assert (run.attempt, run.retry_of, run.reason) == (2, "run-1", Reason.CRASHED_RECOVERY)
 
 
-def test_a_retry_after_giving_up_is_a_persons_wish() -> None:
+def test_a_retry_after_giving_up_has_the_reason_user_retry() -> None:
     given_up = fail_repeatedly(a_task(), 3)
     run = run_of(claim_task(given_up.move_to(Status.PENDING), "run-4"))
     assert (run.attempt, run.reason) == (4, Reason.USER_RETRY)
 
 
-def test_the_mutation_key_is_the_same_for_every_attempt_at_one_occurrence() -> None:
+def test_the_idempotency_key_is_the_same_for_every_attempt_at_one_occurrence() -> None:
     keys = [
         run_of(claim_task(fail_repeatedly(a_task(), n), f"run-x{n}")).mutation.idempotency_key
         for n in (1, 2)
@@ -87,50 +87,50 @@ def test_the_mutation_key_is_the_same_for_every_attempt_at_one_occurrence() -> N
     assert keys == ["run-1", "run-1"]
 
 
-def test_the_next_occurrence_has_a_mutation_key_of_its_own() -> None:
-    done = run_transitions.commit(claim_task(a_task(repeat="daily")), None, at=NOW)
-    run = run_of(claim_task(done, "run-2", at=done.due_at))
+def test_the_next_occurrence_has_its_own_idempotency_key() -> None:
+    committed = run_transitions.commit(claim_task(a_task(repeat="daily")), None, at=NOW)
+    run = run_of(claim_task(committed, "run-2", at=committed.due_at))
     assert run.mutation.idempotency_key == "run-2"
 
 
-def test_the_next_occurrence_starts_counting_at_one() -> None:
-    done = run_transitions.commit(claim_task(a_task(repeat="daily")), None, at=NOW)
-    run = run_of(claim_task(done, "run-2", at=done.due_at))
+def test_the_next_occurrence_starts_at_attempt_one() -> None:
+    committed = run_transitions.commit(claim_task(a_task(repeat="daily")), None, at=NOW)
+    run = run_of(claim_task(committed, "run-2", at=committed.due_at))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
 
-def test_the_occurrence_after_a_failed_one_is_no_retry() -> None:
+def test_the_occurrence_after_a_failed_one_is_not_a_retry() -> None:
     run = run_of(claim_task(fail_repeatedly(a_task(repeat="daily"), 3), "run-4", at=NOW + DAY))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
 
-def test_an_occurrence_that_also_ran_early_is_no_retry() -> None:
+def test_an_occurrence_that_also_ran_early_is_not_a_retry() -> None:
     early = user_actions.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
-    done = run_transitions.commit(claim_task(early), None, at=NOW)
-    run = run_of(claim_task(done, "run-2", at=NOW + DAY))
+    committed = run_transitions.commit(claim_task(early), None, at=NOW)
+    run = run_of(claim_task(committed, "run-2", at=NOW + DAY))
     assert (run.attempt, run.retry_of, run.mutation.idempotency_key) == (1, None, "run-2")
 
 
-def test_an_occurrence_whose_early_run_failed_for_good_is_no_retry() -> None:
+def test_an_occurrence_whose_early_run_failed_permanently_is_not_a_retry() -> None:
     early = user_actions.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
     run = run_of(claim_task(fail_repeatedly(early, 3), "run-4", at=NOW + DAY))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
 
-def test_what_already_runs_cannot_be_claimed_again() -> None:
+def test_a_running_task_cannot_be_claimed_again() -> None:
     with pytest.raises(IllegalTransitionError):
         claim_task(claim_task(a_task()), "another")
 
 
-# The good end
+# The commit
 
 
 @pytest.mark.parametrize(
     ("type_", "status"), [("reminder", "delivered"), ("action", "completed"), ("x", "completed")]
 )
-def test_a_one_shot_is_done_once_committed(type_: str, status: str) -> None:
-    done = run_transitions.commit(claim_task(a_task(type=type_)), None, at=NOW)
-    assert (done.status, done.delivered_at) == (status, NOW)
+def test_a_committed_one_shot_reaches_its_final_status(type_: str, status: str) -> None:
+    committed = run_transitions.commit(claim_task(a_task(type=type_)), None, at=NOW)
+    assert (committed.status, committed.delivered_at) == (status, NOW)
 
 
 def test_a_committed_run_keeps_the_result_of_its_effect() -> None:
@@ -150,7 +150,7 @@ def test_a_committed_run_has_ended() -> None:
 # A failure
 
 
-def test_a_failure_is_tried_again_two_minutes_later() -> None:
+def test_a_failure_is_retried_two_minutes_later() -> None:
     task = fail_task(claim_task(a_task()), at=NOW + MINUTE)
     assert (task.status, task.due_at, task.next_retry_at) == (
         Status.PENDING,
@@ -159,11 +159,11 @@ def test_a_failure_is_tried_again_two_minutes_later() -> None:
     )
 
 
-def test_a_retry_does_not_move_the_occurrences_own_time() -> None:
+def test_a_retry_does_not_change_nominal_at() -> None:
     assert fail_repeatedly(a_task(), 2).nominal_at == NOW
 
 
-def test_a_failure_is_counted_and_told() -> None:
+def test_a_failure_is_counted_and_sets_the_last_error() -> None:
     task = fail_task(claim_task(a_task()), TIMED_OUT)
     assert (task.retry_count, task.last_error, task.last_error_category) == (
         1,
@@ -184,13 +184,13 @@ def test_the_third_failure_is_final(failures: int, status: Status) -> None:
     assert fail_repeatedly(a_task(), failures).status is status
 
 
-@pytest.mark.parametrize("most", [1, 2, 5])
-def test_a_task_runs_as_often_as_max_retries_says(most: int) -> None:
-    given_up = fail_repeatedly(a_task(max_retries=most), most)
-    assert (given_up.status, run_of(given_up).attempt) == (Status.FAILED, most)
+@pytest.mark.parametrize("max_retries", [1, 2, 5])
+def test_a_task_runs_max_retries_times(max_retries: int) -> None:
+    given_up = fail_repeatedly(a_task(max_retries=max_retries), max_retries)
+    assert (given_up.status, run_of(given_up).attempt) == (Status.FAILED, max_retries)
 
 
-def test_the_last_failure_leaves_no_retry_behind() -> None:
+def test_the_last_failure_leaves_no_pending_retry() -> None:
     given_up = fail_repeatedly(a_task(), 3)
     assert (given_up.next_retry_at, run_of(given_up).status) == (None, RunStatus.FAILED_PERMANENT)
 
@@ -203,13 +203,13 @@ def test_a_task_that_lost_its_run_can_still_be_recovered() -> None:
     assert (task.status, run_of(task).status) == (Status.PENDING, RunStatus.CRASHED)
 
 
-def test_a_crash_found_late_is_tried_again_at_once() -> None:
+def test_a_crash_detected_late_is_retried_at_once() -> None:
     task = crash_task(claim_task(a_task()), at=NOW + HOUR)
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + HOUR, 1)
 
 
 @pytest.mark.parametrize(
-    ("found", "due"),
+    ("detected_after", "due_after"),
     [
         (timedelta(0), 2 * MINUTE),
         (MINUTE, 2 * MINUTE),
@@ -217,14 +217,17 @@ def test_a_crash_found_late_is_tried_again_at_once() -> None:
         (3 * MINUTE, 3 * MINUTE),
     ],
 )
-def test_the_wait_after_a_crash_runs_from_the_end_of_the_lease(
-    found: timedelta, due: timedelta
+def test_the_delay_after_a_crash_counts_from_the_end_of_the_lease(
+    detected_after: timedelta, due_after: timedelta
 ) -> None:
     ended_at = NOW + LEASE
-    assert crash_task(claim_task(a_task()), at=ended_at + found).due_at == ended_at + due
+    assert (
+        crash_task(claim_task(a_task()), at=ended_at + detected_after).due_at
+        == ended_at + due_after
+    )
 
 
-def test_a_report_that_comes_late_is_never_due_before_the_present() -> None:
+def test_a_late_report_never_sets_a_due_time_in_the_past() -> None:
     task = claim_task(a_task())
     report = a_failure_report(task, BOOM, at=NOW)
     assert apply_decision(task, report, at=NOW + HOUR).due_at == NOW + HOUR
@@ -243,75 +246,78 @@ def test_a_crash_counts_as_a_failure() -> None:
 # What a failure leaves on its run
 
 
-def test_a_failed_run_says_what_went_wrong() -> None:
+def test_a_failed_run_records_its_error_and_category() -> None:
     run = run_of(fail_task(claim_task(a_task()), TIMED_OUT, at=NOW + MINUTE))
     assert (run.error, run.category, run.ended_at) == ("no route", "timeout", NOW + MINUTE)
 
 
-def test_a_failed_run_notes_how_its_error_was_understood() -> None:
-    noted = diagnosis_of(fail_task(claim_task(a_task()), TIMED_OUT))
-    assert (noted.pattern, noted.action, noted.counted) == (
+def test_a_failed_run_records_the_matched_pattern_and_the_action() -> None:
+    diagnosis = diagnosis_of(fail_task(claim_task(a_task()), TIMED_OUT))
+    assert (diagnosis.pattern, diagnosis.action, diagnosis.counted) == (
         *("function-timeout", Action.RETRY, True),
     )
 
 
-def test_a_failed_run_notes_the_evidence() -> None:
-    noted = diagnosis_of(fail_task(claim_task(a_task()), TIMED_OUT))
-    assert (noted.type, noted.code, noted.status, noted.phase) == (
+def test_a_failed_run_records_the_evidence() -> None:
+    diagnosis = diagnosis_of(fail_task(claim_task(a_task()), TIMED_OUT))
+    assert (diagnosis.type, diagnosis.code, diagnosis.status, diagnosis.phase) == (
         *("Timeout", "function_timeout", 504, "x"),
     )
 
 
-def test_a_failed_run_notes_the_wait_that_was_asked_for() -> None:
-    noted = diagnosis_of(fail_task(claim_task(a_task())))
-    assert (noted.delay, noted.retry_count) == (2 * MINUTE, 1)
+def test_a_failed_run_records_the_retry_delay() -> None:
+    diagnosis = diagnosis_of(fail_task(claim_task(a_task())))
+    assert (diagnosis.delay, diagnosis.retry_count) == (2 * MINUTE, 1)
 
 
-def test_what_is_not_known_of_a_failure_is_not_stored() -> None:
-    noted = diagnosis_of(fail_repeatedly(a_task(), 3))
-    assert (noted.delay, noted.code) == (None, None)
-    assert None not in noted.to_stored().values()
+def test_unknown_fields_of_a_diagnosis_are_not_stored() -> None:
+    diagnosis = diagnosis_of(fail_repeatedly(a_task(), 3))
+    assert (diagnosis.delay, diagnosis.code) == (None, None)
+    assert None not in diagnosis.to_stored().values()
 
 
-def test_only_the_beginning_and_the_end_of_a_long_error_are_shown() -> None:
+def test_a_long_error_is_truncated_in_the_middle() -> None:
     task = fail_task(claim_task(a_task()), Failure.create("a" * 5_000 + " " + "b" * 400))
     assert len(task.last_error or "") <= 1_000
     assert run_of(task).error == task.last_error
 
 
-# Without a count
+# Failures that are not counted
 
 
-def test_a_task_over_its_budget_waits_for_midnight_and_counts_nothing() -> None:
+def test_a_task_over_its_budget_waits_for_midnight_and_keeps_its_retry_count() -> None:
     task = fail_task(claim_task(a_task(retry_count=1)), OVER_BUDGET)
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + DAY / 2, 1)
 
 
-def test_a_run_stopped_by_its_budget_says_so() -> None:
+def test_a_run_stopped_by_its_budget_has_the_status_paused_budget() -> None:
     assert run_of(fail_task(claim_task(a_task()), OVER_BUDGET)).status is RunStatus.PAUSED_BUDGET
 
 
-def test_a_retry_after_the_budget_cleared_is_no_wish_of_a_person() -> None:
-    waiting = fail_task(claim_task(a_task()), OVER_BUDGET)
-    assert run_of(claim_task(waiting, "run-2", at=waiting.due_at)).reason is Reason.TRANSIENT
+def test_a_retry_after_the_budget_reset_is_not_a_user_retry() -> None:
+    pending_retry = fail_task(claim_task(a_task()), OVER_BUDGET)
+    assert (
+        run_of(claim_task(pending_retry, "run-2", at=pending_retry.due_at)).reason
+        is Reason.TRANSIENT
+    )
 
 
-# With a ladder
+# The recovery ladder
 
 
-def test_guidance_is_kept_beside_the_description() -> None:
+def test_guidance_does_not_change_the_description() -> None:
     task = fail_task(claim_task(an_action(description="ship it")), TIMED_OUT)
     assert (task.description, len(task.guidance)) == ("ship it", 1)
 
 
-def test_guidance_adds_up() -> None:
+def test_each_failure_adds_guidance() -> None:
     task = fail_repeatedly(an_action(guidance=("look here",)), 2)
     assert (len(task.guidance), task.guidance[0]) == (3, "look here")
 
 
 def test_only_the_latest_guidance_is_kept() -> None:
-    told = tuple(f"hint {n}" for n in range(10))
-    task = fail_task(claim_task(an_action(guidance=told)))
+    hints = tuple(f"hint {n}" for n in range(10))
+    task = fail_task(claim_task(an_action(guidance=hints)))
     assert (len(task.guidance), task.guidance[0]) == (10, "hint 1")
 
 
@@ -324,7 +330,7 @@ def test_only_the_latest_guidance_is_kept() -> None:
         (5, "mark_as_blocked", "failed:permanent"),
     ],
 )
-def test_each_rung_of_the_ladder_is_told_by_task_and_run(
+def test_each_rung_of_the_recovery_ladder_is_recorded_on_task_and_run(
     failures: int, action: str, run_status: str
 ) -> None:
     running = claim_task(an_action(payload={"spec": "SPEC.md"}, retry_count=failures - 1))
@@ -335,95 +341,95 @@ def test_each_rung_of_the_ladder_is_told_by_task_and_run(
 
 
 @pytest.mark.parametrize("failures", [4, 5])
-def test_what_needs_a_person_is_blocked_without_a_time(failures: int) -> None:
+def test_a_task_that_needs_a_person_is_blocked_without_a_retry(failures: int) -> None:
     task = fail_task(claim_task(an_action(retry_count=failures - 1)))
     assert (task.status, task.next_retry_at) == (Status.BLOCKED, None)
 
 
-def test_a_series_waits_for_nobody() -> None:
+def test_a_failed_occurrence_does_not_block_the_series() -> None:
     task = fail_task(claim_task(an_action(repeat="daily", retry_count=3)))
     assert (task.status, task.due_at, task.guidance) == (Status.PENDING, NOW + DAY, ())
 
 
-# Put off, without a run
+# Deferred and requeued without a run
 
 
-def test_a_parked_task_is_due_when_it_may_run_and_says_why() -> None:
+def test_a_deferred_task_has_a_due_time_and_a_wait_reason() -> None:
     task = run_transitions.defer(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert (task.status, task.due_at, task.wait) == (*(Status.PENDING, NOW + HOUR, PROVIDER_DOWN),)
 
 
-def test_parking_costs_no_retry_and_leaves_the_occurrences_own_time() -> None:
+def test_deferral_keeps_retry_count_and_nominal_at() -> None:
     task = run_transitions.defer(a_task(retry_count=2), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert (task.retry_count, task.nominal_at) == (2, NOW)
 
 
 @pytest.mark.parametrize("failures", [0, 1])
-def test_a_parked_retry_stays_a_retry_and_a_first_attempt_stays_one(failures: int) -> None:
+def test_a_deferred_retry_stays_a_retry_and_a_first_attempt_stays_one(failures: int) -> None:
     task = run_transitions.defer(
         fail_repeatedly(a_task(), failures), until=NOW + HOUR, wait=PROVIDER_DOWN
     )
     assert task.next_retry_at == (NOW + HOUR if failures else None)
 
 
-def test_a_parked_task_that_is_claimed_waits_for_nothing_any_more() -> None:
+def test_claiming_a_deferred_task_clears_its_wait() -> None:
     assert claim_task(run_transitions.defer(a_task(), until=NOW, wait=PROVIDER_DOWN)).wait is None
 
 
-def test_an_undelivered_task_is_due_again_and_counts_nothing() -> None:
+def test_a_requeued_task_is_due_again_and_keeps_its_retry_count() -> None:
     task = run_transitions.requeue(a_task(), "nobody took it", "transient", at=NOW + HOUR)
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + HOUR, 0)
 
 
-def test_an_undelivered_task_says_why() -> None:
+def test_a_requeued_task_records_the_error() -> None:
     task = run_transitions.requeue(a_task(), "nobody took it", "transient", at=NOW)
     assert (task.last_error, task.last_error_category) == ("nobody took it", "transient")
 
 
 @pytest.mark.parametrize("failures", [0, 1])
-def test_an_undelivered_retry_stays_a_retry(failures: int) -> None:
+def test_a_requeued_retry_stays_a_retry(failures: int) -> None:
     task = run_transitions.requeue(
         fail_repeatedly(a_task(), failures), "x", "transient", at=NOW + HOUR
     )
     assert task.next_retry_at == (NOW + HOUR if failures else None)
 
 
-def test_an_undelivered_task_no_longer_waits_for_what_it_was_parked_for() -> None:
-    waiting = run_transitions.defer(a_task(), until=NOW, wait=PROVIDER_DOWN)
-    after = run_transitions.requeue(waiting, "x", "transient", at=NOW + HOUR)
+def test_requeueing_replaces_the_wait_of_a_deferred_task() -> None:
+    deferred = run_transitions.defer(a_task(), until=NOW, wait=PROVIDER_DOWN)
+    after = run_transitions.requeue(deferred, "x", "transient", at=NOW + HOUR)
     assert after.wait == Wait(WaitReason.REQUEUED)
 
 
-def test_the_attempt_to_come_is_not_raised_by_parking() -> None:
+def test_deferral_does_not_raise_the_next_attempt() -> None:
     task = run_transitions.defer(fail_repeatedly(a_task(), 1), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert next_attempt(task) == 2
 
 
-# Whom a report concerns
+# Which run a report applies to
 
 
-def a_crash(task: Task, **fields: Any) -> FailureReport:
+def a_crash_report(task: Task, **fields: Any) -> FailureReport:
     return replace(lease_expired_report(task), **fields)
 
 
-def test_a_report_concerns_the_run_in_course() -> None:
+def test_a_report_applies_to_the_current_run() -> None:
     task = claim_task(a_task())
     assert apply_failure.applies_to(task, a_failure_report(task), at=NOW)
 
 
-def test_a_report_of_another_run_is_none_of_its_business() -> None:
+def test_a_report_of_another_run_does_not_apply() -> None:
     task = claim_task(a_task())
     assert not apply_failure.applies_to(
         task, replace(a_failure_report(task), run_id="another"), at=NOW
     )
 
 
-def test_a_report_of_a_run_that_is_over_concerns_nobody() -> None:
+def test_a_report_of_an_ended_run_does_not_apply() -> None:
     task = claim_task(a_task())
     assert not apply_failure.applies_to(fail_task(task), a_failure_report(task), at=NOW)
 
 
-@pytest.mark.parametrize(("after", "concerned"), [(LEASE - MILLISECOND, False), (LEASE, True)])
-def test_a_crash_is_believed_once_the_lease_ran_out(after: timedelta, concerned: bool) -> None:
+@pytest.mark.parametrize(("after", "applies"), [(LEASE - MILLISECOND, False), (LEASE, True)])
+def test_a_crash_report_applies_once_the_lease_expired(after: timedelta, applies: bool) -> None:
     task = claim_task(a_task())
-    assert apply_failure.applies_to(task, a_crash(task), at=NOW + after) is concerned
+    assert apply_failure.applies_to(task, a_crash_report(task), at=NOW + after) is applies

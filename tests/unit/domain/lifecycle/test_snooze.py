@@ -1,4 +1,4 @@
-"""An occurrence that is put off: it alone moves."""
+"""Snoozing moves one occurrence and leaves the schedule unchanged."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def run_to_end(task: Task) -> Task:
     return run_transitions.commit(running, None, at=task.due_at + MINUTE / 60)
 
 
-def test_only_its_due_time_moves() -> None:
+def test_snooze_changes_only_due_at() -> None:
     task = a_task(**DAILY)
-    later = user_actions.snooze(task, until=NOW + HOUR)
-    assert later == replace(task, due_at=NOW + HOUR, version=task.version + 1)
+    snoozed = user_actions.snooze(task, until=NOW + HOUR)
+    assert snoozed == replace(task, due_at=NOW + HOUR, version=task.version + 1)
 
 
 @pytest.mark.parametrize("until", [NOW + MINUTE, NOW + HOUR, NOW + DAY - MINUTE])
-def test_the_next_occurrence_comes_at_its_own_time(until: datetime) -> None:
+def test_the_next_occurrence_keeps_its_scheduled_time(until: datetime) -> None:
     after = run_to_end(user_actions.snooze(a_task(**DAILY), until=until))
     assert (after.due_at, after.nominal_at, after.skipped) == (NOW + DAY, NOW + DAY, None)
 
 
 @pytest.mark.parametrize("until", [NOW + DAY - MINUTE / 2, NOW + DAY, NOW + 3 * DAY])
-def test_it_does_not_run_into_the_next_occurrence(until: datetime) -> None:
+def test_snooze_until_the_next_occurrence_is_rejected(until: datetime) -> None:
     with pytest.raises(
         InvalidStateError, match=r"comes again by itself on Wednesday 18 Feb 2026, 12:0"
     ):
@@ -46,41 +46,41 @@ def test_it_does_not_run_into_the_next_occurrence(until: datetime) -> None:
 
 
 @pytest.mark.parametrize("fields", [{}, {"repeat": "FREQ=DAILY;COUNT=1"}])
-def test_what_has_no_next_occurrence_may_be_put_off_for_long(fields: dict[str, Any]) -> None:
+def test_a_task_without_a_next_occurrence_can_be_snoozed_for_long(fields: dict[str, Any]) -> None:
     assert user_actions.snooze(a_task(**fields), until=NOW + 30 * DAY).due_at == NOW + 30 * DAY
 
 
-def test_a_retry_that_waits_is_put_off_with_it() -> None:
+def test_snooze_moves_a_pending_retry() -> None:
     task = fail_repeatedly(a_task(), 1)
-    later = user_actions.snooze(task, until=NOW + HOUR)
-    assert (later.due_at, later.next_retry_at) == (NOW + HOUR, NOW + HOUR)
-    assert later.retry_count == task.retry_count
+    snoozed = user_actions.snooze(task, until=NOW + HOUR)
+    assert (snoozed.due_at, snoozed.next_retry_at) == (NOW + HOUR, NOW + HOUR)
+    assert snoozed.retry_count == task.retry_count
 
 
-def test_once_more_to_the_same_time_changes_nothing() -> None:
+def test_snooze_until_the_same_time_changes_nothing() -> None:
     task = user_actions.snooze(a_task(), until=NOW + HOUR)
     assert user_actions.snooze(task, until=NOW + HOUR) is task
 
 
-def test_the_history_tells_it() -> None:
+def test_the_history_records_the_snooze() -> None:
     task = a_task()
     [event] = events_between(task, user_actions.snooze(task, until=NOW + HOUR), at=NOW)
     assert event.type == "task:changed"
     assert event.detail == {"fields": ["due_at"], "due_at": "2026-02-17T13:00:00.000Z"}
 
 
-def test_what_is_paused_must_be_resumed_first() -> None:
+def test_a_paused_task_must_be_resumed_before_a_snooze() -> None:
     with pytest.raises(InvalidStateError, match="is paused: resume it first"):
         user_actions.snooze(a_task(paused=True), until=NOW + HOUR)
 
 
-@pytest.mark.parametrize("status", [one for one in Status if one is not Status.PENDING])
-def test_only_what_is_to_come_can_be_put_off(status: Status) -> None:
+@pytest.mark.parametrize("status", [status for status in Status if status is not Status.PENDING])
+def test_only_a_pending_task_can_be_snoozed(status: Status) -> None:
     with pytest.raises(InvalidStateError, match="cannot be snoozed"):
         user_actions.snooze(a_task(status=status), until=NOW + HOUR)
 
 
-def test_what_was_put_off_and_paused_is_still_to_come_when_it_is_resumed() -> None:
+def test_a_snoozed_task_keeps_its_due_time_through_pause_and_resume() -> None:
     paused = user_actions.pause(user_actions.snooze(a_task(**DAILY), until=NOW + HOUR))
     resumed = user_actions.resume(paused, at=NOW + MINUTE)
     assert (resumed.due_at, resumed.nominal_at, resumed.skipped) == (NOW + HOUR, NOW, None)

@@ -1,4 +1,4 @@
-"""What a person may do to a task, and when it is refused."""
+"""The actions a user can take on a task, and when they are rejected."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tests.support.builders.tasks import (
     quiet_hours_wait,
 )
 
-Wish = Callable[[Task], Task]
+UserAction = Callable[[Task], Task]
 
 
-def cancelled(task: Task) -> Task:
+def cancel_task(task: Task) -> Task:
     return user_actions.cancel(task, at=NOW)
 
 
-WISHES: dict[str, Wish] = {
+USER_ACTIONS: dict[str, UserAction] = {
     "paused": user_actions.pause,
     "resumed": lambda task: user_actions.resume(task, at=NOW),
     "run": lambda task: user_actions.run_now(task, at=NOW - HOUR),
@@ -44,25 +44,25 @@ WISHES: dict[str, Wish] = {
 NOT_PENDING = [status for status in Status if status not in (Status.PENDING, Status.IN_PROGRESS)]
 
 
-@pytest.mark.parametrize("verb", [*WISHES, "cancelled"])
-def test_a_running_task_is_left_to_its_worker(verb: str) -> None:
-    wish = {**WISHES, "cancelled": cancelled}[verb]
+@pytest.mark.parametrize("verb", [*USER_ACTIONS, "cancelled"])
+def test_a_running_task_cannot_be_changed(verb: str) -> None:
+    user_action = {**USER_ACTIONS, "cancelled": cancel_task}[verb]
     with pytest.raises(InvalidStateError, match=f"is running right now: it cannot be {verb}$"):
-        wish(claim_task(a_task()))
+        user_action(claim_task(a_task()))
 
 
-@pytest.mark.parametrize("verb", WISHES)
+@pytest.mark.parametrize("verb", USER_ACTIONS)
 @pytest.mark.parametrize("status", NOT_PENDING)
 def test_only_a_pending_task_can_be_changed(verb: str, status: Status) -> None:
     with pytest.raises(InvalidStateError, match=f"is {status}: it cannot be {verb}$"):
-        WISHES[verb](a_task(status=status))
+        USER_ACTIONS[verb](a_task(status=status))
 
 
 # Cancel
 
 
 @pytest.mark.parametrize("status", ["pending", "pending_verification", "blocked"])
-def test_what_waits_for_something_can_be_cancelled(status: str) -> None:
+def test_a_waiting_task_can_be_cancelled(status: str) -> None:
     assert user_actions.cancel(a_task(status=Status(status)), at=NOW).status is Status.CANCELLED
 
 
@@ -76,19 +76,19 @@ def test_cancelling_twice_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("status", ["delivered", "completed", "failed"])
-def test_what_has_ended_cannot_be_cancelled(status: str) -> None:
+def test_an_ended_task_cannot_be_cancelled(status: str) -> None:
     with pytest.raises(IllegalTransitionError, match=f"is {status} and cannot become cancelled"):
         user_actions.cancel(a_task(status=Status(status)), at=NOW)
 
 
-def test_a_cancelled_task_has_no_retry_to_come() -> None:
+def test_a_cancelled_task_has_no_pending_retry() -> None:
     assert user_actions.cancel(fail_repeatedly(a_task(), 1), at=NOW).next_retry_at is None
 
 
 # Pause and resume
 
 
-def test_a_paused_task_keeps_its_time() -> None:
+def test_a_paused_task_keeps_its_due_time() -> None:
     task = user_actions.pause(a_task(due_at=NOW + HOUR))
     assert (task.paused, task.due_at) == (True, NOW + HOUR)
 
@@ -98,13 +98,13 @@ def test_pausing_twice_changes_nothing() -> None:
     assert user_actions.pause(task) is task
 
 
-def test_resuming_what_is_not_paused_changes_nothing() -> None:
+def test_resuming_a_task_that_is_not_paused_changes_nothing() -> None:
     task = a_task()
     assert user_actions.resume(task, at=NOW) is task
 
 
 @pytest.mark.parametrize("repeat", [None, "daily"])
-def test_a_task_resumed_before_its_time_keeps_it(repeat: str | None) -> None:
+def test_a_task_resumed_before_its_due_time_keeps_it(repeat: str | None) -> None:
     task = user_actions.resume(a_task(paused=True, repeat=repeat, due_at=NOW + HOUR), at=NOW)
     assert (task.paused, task.due_at, task.skipped) == (False, NOW + HOUR, None)
 
@@ -114,25 +114,25 @@ def test_an_overdue_one_shot_runs_as_soon_as_it_is_resumed() -> None:
     assert (task.is_waiting, task.due_at) == (True, NOW)
 
 
-@pytest.mark.parametrize(("due_in", "asked_at"), [(-HOUR, NOW), (HOUR, None)])
-def test_who_resumes_what_is_overdue_asks_for_it(
-    due_in: timedelta, asked_at: datetime | None
+@pytest.mark.parametrize(("due_in", "rescheduled_at"), [(-HOUR, NOW), (HOUR, None)])
+def test_resuming_an_overdue_task_sets_rescheduled_at(
+    due_in: timedelta, rescheduled_at: datetime | None
 ) -> None:
     task = user_actions.resume(a_task(paused=True, due_at=NOW + due_in), at=NOW)
-    assert task.rescheduled_at == asked_at
+    assert task.rescheduled_at == rescheduled_at
 
 
 @pytest.mark.parametrize("repeat", [None, "daily"])
-def test_what_waited_for_quiet_hours_asks_for_them_again_when_it_is_resumed(
+def test_resuming_a_task_deferred_by_quiet_hours_clears_its_deferral(
     repeat: str | None,
 ) -> None:
-    held = a_task(due_at=NOW + HOUR, repeat=repeat, wait=quiet_hours_wait("13:00"))
-    task = user_actions.resume(user_actions.pause(held), at=NOW + MINUTE)
-    assert (task.due_at, task.nominal_at, task.wait) == (NOW + MINUTE, held.nominal_at, None)
+    deferred = a_task(due_at=NOW + HOUR, repeat=repeat, wait=quiet_hours_wait("13:00"))
+    task = user_actions.resume(user_actions.pause(deferred), at=NOW + MINUTE)
+    assert (task.due_at, task.nominal_at, task.wait) == (NOW + MINUTE, deferred.nominal_at, None)
 
 
 @pytest.mark.parametrize(
-    ("after", "skips", "due_in"),
+    ("after", "skip_count", "due_in"),
     [
         (-MILLISECOND, 0, timedelta(0)),
         (timedelta(0), 1, DAY),
@@ -142,20 +142,22 @@ def test_what_waited_for_quiet_hours_asks_for_them_again_when_it_is_resumed(
         (3 * DAY + HOUR, 4, 4 * DAY),
     ],
 )
-def test_a_resumed_series_goes_on_with_its_next_future_occurrence(
-    after: timedelta, skips: int, due_in: timedelta
+def test_a_resumed_series_continues_with_its_next_future_occurrence(
+    after: timedelta, skip_count: int, due_in: timedelta
 ) -> None:
     task = user_actions.resume(a_task(paused=True, repeat="daily"), at=NOW + after)
     assert (task.due_at, task.nominal_at) == (NOW + due_in, NOW + due_in)
-    assert task.skipped == (SkippedOccurrences(skips, SkipReason.PAUSED) if skips else None)
+    assert task.skipped == (
+        SkippedOccurrences(skip_count, SkipReason.PAUSED) if skip_count else None
+    )
 
 
-def test_a_resumed_series_starts_its_row_of_failures_anew() -> None:
+def test_resuming_a_series_resets_its_failed_occurrences() -> None:
     task = fail_repeatedly(a_task(repeat="daily"), 9)
     assert user_actions.resume(task, at=NOW).failed_occurrences == 0
 
 
-def test_a_resumed_series_finishes_the_retry_it_was_in() -> None:
+def test_a_resumed_series_keeps_its_pending_retry() -> None:
     task = user_actions.pause(fail_repeatedly(a_task(repeat="daily"), 1))
     assert user_actions.resume(task, at=NOW + DAY).due_at == NOW + 2 * MINUTE
 
@@ -169,23 +171,23 @@ def test_a_series_that_ended_while_paused_cannot_be_resumed() -> None:
 # Run now
 
 
-def test_a_task_asked_to_run_now_is_due_now() -> None:
+def test_run_now_makes_a_task_due_now() -> None:
     assert user_actions.run_now(a_task(due_at=NOW + HOUR), at=NOW).due_at == NOW
 
 
 @pytest.mark.parametrize("due_at", [NOW - HOUR, NOW])
-def test_a_task_that_is_on_its_way_is_left_so_however_often_it_is_asked_to_run(
+def test_run_now_does_not_change_a_task_that_is_already_due(
     due_at: datetime,
 ) -> None:
     task = a_task(due_at=due_at)
     assert user_actions.run_now(task, at=NOW) is task
 
 
-def test_a_task_asked_to_run_now_keeps_its_own_time() -> None:
+def test_run_now_keeps_nominal_at() -> None:
     assert user_actions.run_now(a_task(due_at=NOW + HOUR), at=NOW).nominal_at == NOW + HOUR
 
 
-def test_now_is_rounded_down_to_what_can_be_stored() -> None:
+def test_run_now_rounds_the_due_time_down_to_milliseconds() -> None:
     at = NOW + timedelta(microseconds=1999)
     assert user_actions.run_now(a_task(due_at=NOW + HOUR), at=at).due_at == NOW + MILLISECOND
 
@@ -198,12 +200,12 @@ def test_a_paused_task_must_be_resumed_before_it_runs() -> None:
 # Edit
 
 
-def test_an_edit_of_the_words_leaves_a_pending_retry() -> None:
+def test_editing_the_description_keeps_a_pending_retry() -> None:
     task = user_actions.edit(fail_repeatedly(a_task(), 1), TaskEdit(description="walk"))
     assert (task.description, task.next_retry_at) == ("walk", NOW + 2 * MINUTE)
 
 
-def test_an_edit_of_the_time_replaces_a_pending_retry() -> None:
+def test_editing_the_due_time_replaces_a_pending_retry() -> None:
     task = user_actions.edit(fail_repeatedly(a_task(), 1), a_timing_edit(NOW + HOUR))
     assert (task.due_at, task.next_retry_at) == (NOW + HOUR, None)
 
@@ -213,44 +215,52 @@ def test_an_edit_leaves_a_paused_task_paused() -> None:
 
 
 @pytest.mark.parametrize("verb", ["paused", "run", "edited"])
-def test_a_change_forgets_what_was_skipped_before(verb: str) -> None:
+def test_a_user_action_clears_the_skipped_occurrences(verb: str) -> None:
     task = a_task(repeat="daily", skipped=SkippedOccurrences(1, SkipReason.PAUSED))
-    assert WISHES[verb](task).skipped is None
+    assert USER_ACTIONS[verb](task).skipped is None
 
 
-# Another time for what may have happened
+# Rescheduling a task that may have had its effect
 
 LATER = a_timing_edit(NOW + DAY)
 
 
-def tried(
+def a_failed_run(
     mutation: MutationStatus,
-    in_doubt: IndeterminatePolicy = IndeterminatePolicy.RECONCILE,
+    indeterminate_policy: IndeterminatePolicy = IndeterminatePolicy.RECONCILE,
     **fields: Any,
 ) -> Task:
-    """Its run failed and is to be tried again."""
+    """Return a task whose run failed and has a pending retry."""
     run = a_run(
         status=RunStatus.PAUSED_TRANSIENT,
-        indeterminate_policy=in_doubt,
+        indeterminate_policy=indeterminate_policy,
         ended_at=NOW,
         diagnosis=RunDiagnosis(delay=2 * MINUTE),
     )
-    waiting = {"next_retry_at": NOW + 2 * MINUTE, "due_at": NOW + 2 * MINUTE, "nominal_at": NOW}
-    return a_task(type="lights", run=run.with_mutation_status(mutation), **{**waiting, **fields})
+    pending_retry = {
+        "next_retry_at": NOW + 2 * MINUTE,
+        "due_at": NOW + 2 * MINUTE,
+        "nominal_at": NOW,
+    }
+    return a_task(
+        type="lights", run=run.with_mutation_status(mutation), **{**pending_retry, **fields}
+    )
 
 
 @pytest.mark.parametrize("mutation", [MutationStatus.APPLIED, MutationStatus.INDETERMINATE])
 @pytest.mark.parametrize("repeat", [None, "daily"])
-def test_the_time_of_what_may_have_happened_cannot_be_changed(
+def test_a_task_that_may_have_had_its_effect_cannot_be_rescheduled(
     mutation: MutationStatus, repeat: str | None
 ) -> None:
     with pytest.raises(InvalidStateError, match="may have had its effect already"):
-        user_actions.edit(tried(mutation, repeat=repeat), LATER)
+        user_actions.edit(a_failed_run(mutation, repeat=repeat), LATER)
 
 
 @pytest.mark.parametrize("mutation", [MutationStatus.APPLIED, MutationStatus.INDETERMINATE])
-def test_all_else_of_what_may_have_happened_can_be_changed(mutation: MutationStatus) -> None:
-    before = tried(mutation)
+def test_other_fields_of_a_task_that_may_have_had_its_effect_can_be_edited(
+    mutation: MutationStatus,
+) -> None:
+    before = a_failed_run(mutation)
     task = user_actions.edit(before, TaskEdit(description="walk"))
     assert (task.description, task.next_retry_at) == ("walk", before.next_retry_at)
 
@@ -258,12 +268,12 @@ def test_all_else_of_what_may_have_happened_can_be_changed(mutation: MutationSta
 @pytest.mark.parametrize(
     "task",
     [
-        tried(MutationStatus.FAILED),
-        tried(MutationStatus.INDETERMINATE, IndeterminatePolicy.REPEAT),
-        replace(tried(MutationStatus.APPLIED, nominal_at=NOW + HOUR), repeat="daily"),
+        a_failed_run(MutationStatus.FAILED),
+        a_failed_run(MutationStatus.INDETERMINATE, IndeterminatePolicy.REPEAT),
+        replace(a_failed_run(MutationStatus.APPLIED, nominal_at=NOW + HOUR), repeat="daily"),
     ],
     ids=["it did not happen", "a repeat is harmless", "another occurrence"],
 )
-def test_the_time_of_what_can_begin_afresh_can_be_changed(task: Task) -> None:
+def test_a_task_that_can_start_over_can_be_rescheduled(task: Task) -> None:
     after = user_actions.edit(task, LATER)
     assert (after.nominal_at, after.next_retry_at) == (NOW + DAY, None)

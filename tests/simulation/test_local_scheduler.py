@@ -52,13 +52,23 @@ def test_sleepers_wake_in_order_of_their_time(scheduler: Scheduler) -> None:
 
 
 def test_a_reset_leaves_no_request_unanswered(scheduler: Scheduler) -> None:
+    woken = threading.Event()
+
+    def sleep_and_report() -> None:
+        time.sleep(3600)
+        woken.set()
+
     caller = sleep_in_background(scheduler, 3600)
-    assert caller.is_alive()
+    # On the manual clock a sleep of a request takes no time; that of a spawned activity does.
+    scheduler.spawn(sleep_and_report)
+    scheduler.wait_until_idle()
+    assert not woken.is_set()
 
     scheduler.call(lambda: scheduler.replace_sources([]))
 
     caller.join(TIMEOUT_SECONDS)
     assert not caller.is_alive()
+    assert woken.wait(TIMEOUT_SECONDS)
 
 
 def test_an_exception_of_an_activity_reaches_its_caller(scheduler: Scheduler) -> None:

@@ -46,7 +46,7 @@ def test_a_specification_is_reviewed_on_the_way(stack: Running, open_page: Opene
     page.locator("[data-fail=review]").click()
     expect(page.locator("#make-fail")).to_contain_text("will fail in a moment")
     page.get_by_role("button", name="Advance the clock by 1 h").click()
-    expect(page.locator("#chat")).to_contain_text("Done at the 4th attempt")
+    expect(page.locator("#chat")).to_contain_text("Done on attempt 4")
 
     review, task = stack.call("GET", "/tasks")["items"]
     assert "-SPEC-REVIEW: " in review["description"]

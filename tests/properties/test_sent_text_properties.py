@@ -67,4 +67,4 @@ def test_what_does_not_fit_is_cut_and_says_so(
 ) -> None:
     sent = truncate_text(text + more * 200, limit, escape)
     assert utf16_length(sent) <= limit
-    assert re.search(r"… \\?\(cut, [\d,]+ characters more\\?\)$", sent)
+    assert re.search(r"… \\?\(cut, [\d,]+ more characters\\?\)$", sent)

@@ -199,7 +199,7 @@ def test_a_reported_failure_is_notified_and_retried(
     assert task["last_error"] == "no key for the registry"
     [text] = sent_texts(client)
     assert text.startswith(f"Task {task['short_id']} (")
-    assert ") failed: no key for the registry. Next try: " in text
+    assert ") failed: no key for the registry\nNext retry" in text
     client.advance("10m")
     assert client.task(task["id"])["status"] == "completed"
 
@@ -224,7 +224,7 @@ def test_the_third_failure_of_the_omega_policy_is_final(
     after = client.task(task["id"])
     assert (after["status"], after["retry_count"], len(receiver.requests)) == ("failed", 3, 3)
     assert after["last_error"] == "no key for the registry"
-    assert " failed for good after 3 attempts: no key for the registry." in sent_texts(client)[-1]
+    assert " after 3 attempts: no key for the registry\n" in sent_texts(client)[-1]
 
 
 def test_a_rate_limited_provider_is_retried_after_its_retry_after(

@@ -65,12 +65,12 @@ def test_a_high_error_rate_is_alerted_once_and_again_while_it_lasts(client: Stac
     fail_a_fifth(client)
     client.advance("5m")
     [(at, text)] = alerts(client)
-    assert (at, text[:49]) == ("12:05", "20% of the runs failed in the last hour, 6 of 30:")
+    assert (at, text[:49]) == ("12:05", "20% of runs failed in the last hour (6 of 30). Th")
     assert last_metric(client, "ErrorRatePercent") == 20
     client.advance("58m")
     assert alert_times(client, "") == ["12:05"]
     client.advance("2m")
-    assert alert_times(client, "20% of the runs failed") == ["12:05", "13:05"]
+    assert alert_times(client, "20% of runs failed") == ["12:05", "13:05"]
     client.advance("2d")
     assert len(alerts(client)) == 2
 
@@ -108,7 +108,7 @@ def test_late_runs_are_alerted_once_and_again_while_they_last(client: StackClien
     client.advance("5m")
     [(at, text)] = alerts(client)
     assert at == "12:20"  # the sweep of 12:15 found them
-    assert text.startswith("100% of the runs in the last hour ended more than 60 seconds late, ")
+    assert text.startswith("100% of runs in the last hour ended more than 60 seconds late (")
     assert last_metric(client, "LateRunsPercent") == 100
     client.advance("50m")
     assert len(alerts(client)) == 1
@@ -140,10 +140,10 @@ def test_a_budget_is_alerted_at_each_level_once_a_day(client: StackClient) -> No
     for cents, call in ((249, "a"), (1, "b"), (100, "c"), (50, "d"), (100, "e")):
         spend(client, cents / 100, call)
         client.advance("10m")
-    assert [(at, text[:30]) for at, text in alerts(client)] == [
-        ("12:15", "budget daily is used to 50% to"),
-        ("12:35", "budget daily is used to 80% to"),
-        ("12:45", "budget daily is used to 100% t"),
+    assert [(at, text[:25]) for at, text in alerts(client)] == [
+        ("12:15", "budget daily is at 50% to"),
+        ("12:35", "budget daily is at 80% to"),
+        ("12:45", "budget daily is at 100% t"),
     ]
     client.advance("11h")
     assert len(alerts(client)) == 3
@@ -153,7 +153,7 @@ def test_a_budget_is_alerted_at_each_level_once_a_day(client: StackClient) -> No
 def test_of_two_budget_levels_passed_at_once_the_higher_is_alerted(client: StackClient) -> None:
     spend(client, 4.5, "a")
     client.advance("1h")
-    assert [text[:26] for _, text in alerts(client)] == ["budget daily is used to 90"]
+    assert [text[:21] for _, text in alerts(client)] == ["budget daily is at 90"]
 
 
 def test_a_budget_is_alerted_again_on_a_new_day(client: StackClient) -> None:
@@ -162,7 +162,7 @@ def test_a_budget_is_alerted_again_on_a_new_day(client: StackClient) -> None:
     client.advance("1d")
     spend(client, 3, "b")
     client.advance("1h")
-    assert len(alert_times(client, "budget daily is used to 60%")) == 2
+    assert len(alert_times(client, "budget daily is at 60%")) == 2
 
 
 def test_each_level_of_a_raised_limit_is_alerted_once(
@@ -176,8 +176,8 @@ def test_each_level_of_a_raised_limit_is_alerted_once(
         client.advance("10m")
         spend(client, dollars, call)
     client.advance("1h")
-    assert [text[:28] for _, text in alerts(client)] == [
-        f"budget daily is used to {level}" for level in ("100%", "55% ", "85% ", "100%")
+    assert [text[:23] for _, text in alerts(client)] == [
+        f"budget daily is at {level}" for level in ("100%", "55% ", "85% ", "100%")
     ]
 
 
@@ -187,7 +187,7 @@ def test_a_limit_that_alternates_is_alerted_once_per_value(client: StackClient) 
     for limit in (8, 5, 8, 5, 8):
         set_limit(client, limit)
         client.advance("10m")
-    used = [text[24:28] for _, text in alerts(client)]
+    used = [text[19:23] for _, text in alerts(client)]
     assert used == ["100%", "62.5"]
 
 
@@ -249,9 +249,7 @@ def send_dead_letter(client: StackClient) -> None:
 def test_a_dead_letter_is_alerted_once_and_again_while_it_is_stored(client: StackClient) -> None:
     send_dead_letter(client)
     client.advance("63m")
-    expected = (
-        "1 message is kept that nobody could process, the oldest of Tuesday 17 Feb 2026, 12:01"
-    )
+    expected = "1 message could not be processed. The oldest was sent on Tuesday 17 Feb 2026, 12:01"
     assert alert_times(client, expected) == ["12:05"]
     client.advance("4m")
     assert alert_times(client, expected) == ["12:05", "13:05"]

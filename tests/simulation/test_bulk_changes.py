@@ -32,7 +32,7 @@ def test_an_impossible_change_is_refused_with_its_reason(client: StackClient) ->
                 assert answer.status == 409
                 refused[name, action] = answer.body["detail"].removeprefix(f"task {task_id[:8]} ")
     assert refused == {
-        ("indeterminate", "retry"): "may have had its effect: resolve it first, as applied, "
+        ("indeterminate", "retry"): "may or may not have happened: resolve it first, as applied, "
         "not_applied or skip",
         ("failed", "cancel"): "is failed and cannot become cancelled",
         ("to verify", "retry"): "is pending_verification: it has no failure to retry",

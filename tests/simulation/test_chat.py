@@ -35,10 +35,10 @@ def test_reminder_times_are_parsed(client: StackClient, typed: str, time: str) -
 
 
 def test_a_series_follows_the_time_zone_of_the_sender(client: StackClient) -> None:
-    assert "Europe/Berlin from now on" in client.say("/timezone berlin")
+    assert "now Europe/Berlin" in client.say("/timezone berlin")
     first, second = client.say("/remind every weekday 8:30 stand-up").splitlines()
     assert first.endswith("set for Wednesday 18 Feb 2026, 08:30 (Europe/Berlin): stand-up")
-    assert second == "It repeats every weekday."
+    assert second == "Repeats: every weekday"
     client.advance("6d")
     sent_at = [sent["at"] for sent in client.outbox("ada") if sent["text"] == "Reminder: stand-up"]
     assert sent_at == [f"2026-02-{day}T07:30:00.000Z" for day in (18, 19, 20, 23)]
@@ -47,9 +47,9 @@ def test_a_series_follows_the_time_zone_of_the_sender(client: StackClient) -> No
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("/remind", "When, and what about?"),
+        ("/remind", "When, and what should I remind you of?"),
         ("/remind stretch", "When?"),
-        ("/remind in 10 minutes", "What about?"),
+        ("/remind in 10 minutes", "What should I remind you of?"),
         ("/remind in 99999999 weeks x", "100 years"),
         ("/remind 2020-01-01 10:00 x", "has passed"),
         ("hello", "/remind <when> <what>"),
@@ -86,14 +86,14 @@ def test_task_command_shows_the_task(client: StackClient) -> None:
     task_id = client.say("/remind in 1h tea").split()[1]
     assert client.say(f"/task {task_id}").splitlines() == [
         f"Reminder {task_id}: tea",
-        "Status: waiting",
-        "When: Tuesday 17 Feb 2026, 13:00 (UTC)",
+        "Status: pending",
+        "Due: Tuesday 17 Feb 2026, 13:00 (UTC)",
     ]
 
 
 def test_a_similar_reminder_is_reported_as_a_duplicate(client: StackClient) -> None:
     task_id = client.say("/remind in 1h tea").split()[1]
-    assert f"/cancel {task_id} if one is enough." in client.say("/remind in 61 minutes Tea!")
+    assert f"\nCancel it: /cancel {task_id}" in client.say("/remind in 61 minutes Tea!")
     assert len(client.items("/tasks")) == 2
 
 
@@ -127,7 +127,7 @@ def test_a_task_is_paused_and_resumed(client: StackClient) -> None:
 
     client.say(f"/resume {task_id}")
     client.advance("1m")
-    assert f"Going on with {task_id}: stretch" in sent_texts(client)
+    assert f"Resumed {task_id}: stretch" in sent_texts(client)
     assert client.task(task_id)["status"] == "delivered"
 
 
@@ -136,7 +136,7 @@ def test_a_rejection_reason_may_be_on_its_own_line(client: StackClient) -> None:
     task = client.create(type="action", payload=payload, verify=True, **{"in": 1})
     client.advance("5s")
     client.say(f"/reject {task['id'][:8]}\nthe link is broken")
-    assert f"Rejected {task['id'][:8]}: stretch (pending)" in sent_texts(client)
+    assert f"Rejected {task['id'][:8]}: stretch\nStatus: pending" in sent_texts(client)
     assert client.task(task["id"])["last_error"] == "rejected: the link is broken"
 
 

@@ -123,7 +123,7 @@ def test_snoozing_to_the_next_occurrence_creates_no_reminder(client: StackClient
     client.say("/remind every day at 12:01 tea")
     client.advance("1m")
     assert press_button(client, "Tomorrow") == (
-        "It comes again by itself on Wednesday 18 Feb 2026, 12:01 (UTC): tea"
+        "Not snoozed, the series comes again on Wednesday 18 Feb 2026, 12:01 (UTC): tea"
     )
     client.advance("1d")
     assert reminder_times(client) == ["2026-02-17T12:01", "2026-02-18T12:01"]
@@ -133,7 +133,7 @@ def test_cancelling_a_series_cancels_its_snoozed_reminders(client: StackClient) 
     task_id = client.say("/remind every day at 12:01 tea").split()[1]
     client.advance("1m")
     press_button(client, "1 h")
-    assert "snoozed of it is cancelled, too" in client.say(f"/cancel {task_id}")
+    assert "snoozed reminders are cancelled too" in client.say(f"/cancel {task_id}")
     client.advance("2d")
     assert reminder_times(client) == ["2026-02-17T12:01"]
 
@@ -163,7 +163,7 @@ def test_the_cancel_button_cancels_a_failed_task(client: StackClient) -> None:
 
 @pytest.mark.parametrize(
     ("label", "status"),
-    [("It happened", "completed"), ("It didn't", "completed"), ("Skip", "cancelled")],
+    [("It happened", "completed"), ("It did not happen", "completed"), ("Skip", "cancelled")],
 )
 def test_buttons_resolve_an_indeterminate_effect(
     client: StackClient, label: str, status: str
@@ -171,11 +171,11 @@ def test_buttons_resolve_an_indeterminate_effect(
     client.add_fault(function="worker", call="provider.call", when="after", kind="crash")
     task = create_action(client, DONE)
     client.advance("1h")
-    assert button_labels(client) == ["It happened", "It didn't", "Skip"]
+    assert button_labels(client) == ["It happened", "It did not happen", "Skip"]
     press_button(client, label)
     assert client.task(task["id"])["status"] == status
     attempts = len(client.items(f"/tasks/{task['id']}/runs"))
-    assert attempts == (2 if label == "It didn't" else 1)
+    assert attempts == (2 if label == "It did not happen" else 1)
 
 
 @pytest.mark.parametrize(("label", "status"), [("Approve", "completed"), ("Reject", "pending")])

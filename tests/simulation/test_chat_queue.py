@@ -82,7 +82,8 @@ def test_a_sender_is_notified_of_an_undeliverable_reply(client: StackClient) -> 
     client.advance("30m")
 
     assert sent_texts(client) == [
-        f"I could not answer this: {REMIND}\nLook at /tasks before you say it again."
+        f"I could not answer this message: {REMIND}\n"
+        "It may have been carried out. Check /tasks before you send it again."
     ]
     [letter] = client.items("/dead-letters")
     reason = "it could not be answered: the log of the chat function says why, under its id"
@@ -100,7 +101,7 @@ def test_a_late_reply_states_when_the_message_was_sent(client: StackClient) -> N
 
     [first_line, last_line] = sent_texts(client)[-1].splitlines()
     assert first_line.endswith("set for Tuesday 17 Feb 2026, 14:00 (UTC): tea")
-    assert last_line == "This answer comes late: you asked on Tuesday 17 Feb 2026, 12:00 (UTC)."
+    assert last_line == "This reply is late. You wrote on Tuesday 17 Feb 2026, 12:00 (UTC)."
 
 
 @pytest.mark.parametrize("kind", ["error", "crash"])
@@ -111,7 +112,7 @@ def test_a_message_behind_a_dead_one_has_its_own_attempts(client: StackClient, k
     advance_or_fail(client, "30m")
 
     [undeliverable, listed] = sent_texts(client)
-    assert undeliverable.startswith("I could not answer this: /remind")
+    assert undeliverable.startswith("I could not answer this message: /remind")
     assert "tea" in listed
 
 

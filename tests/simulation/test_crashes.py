@@ -172,7 +172,7 @@ def test_the_third_failure_is_final(client: StackClient) -> None:
     after = client.task(task["id"])
     assert (after["status"], after["retry_count"]) == ("failed", 3)
     [notification] = client.outbox()
-    assert "failed for good after 3 attempts" in notification["text"]
+    assert " after 3 attempts: " in notification["text"]
 
 
 def test_the_history_of_a_crash_is_in_order(client: StackClient) -> None:

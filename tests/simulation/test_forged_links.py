@@ -82,7 +82,7 @@ def test_a_snooze_stored_by_earlier_code_is_cancelled_with_its_series(
     store_as_earlier_code(snooze, {"snooze_of": series["id"]})
 
     assert client.task(snooze["id"]) == snooze
-    assert "snoozed of it is cancelled, too" in client.say(f"/cancel {series['id']}")
+    assert "snoozed reminders are cancelled too" in client.say(f"/cancel {series['id']}")
     assert sorted(cancelled_ids(client)) == sorted([series["id"], snooze["id"]])
 
 

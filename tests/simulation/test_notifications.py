@@ -46,21 +46,19 @@ def test_the_first_failure_and_the_success_are_notified(client: StackClient) -> 
     [failure] = sent_texts(client)
     assert failure.startswith(f"Task {task['short_id']} (fix the build) failed: ")
     assert "ECONNREFUSED" in failure
-    assert "Next try: Tuesday 17 Feb 2026, 12:00:" in failure
-    assert failure.endswith(f"(UTC). /cancel {task['short_id']} stops it.")
+    assert "Next retry, with a hint: Tuesday 17 Feb 2026, 12:00:" in failure
+    assert failure.endswith(f"(UTC)\nCancel: /cancel {task['short_id']}")
     client.advance("1h")
-    assert sent_texts(client)[1:] == ["Done at the 2nd attempt: fix the build\nMended."]
+    assert sent_texts(client)[1:] == ["Done on attempt 2: fix the build\nMended."]
 
 
 def test_the_first_and_the_final_failure_are_notified(client: StackClient) -> None:
     task = create_action(client, BROKEN, policy="omega")
     client.advance("1h")
     first, last = sent_texts(client)
-    assert "Next try:" in first
-    assert last.startswith(
-        f"Task {task['short_id']} (fix the build) failed for good after 3 attempts: "
-    )
-    assert last.endswith(f" /retry {task['short_id']} tries again.")
+    assert "\nNext retry" in first
+    assert last.startswith(f"Gave up on task {task['short_id']} (fix the build) after 3 attempts: ")
+    assert last.endswith(f"\nRetry now: /retry {task['short_id']}")
 
 
 def test_a_task_that_needs_a_person_is_notified(client: StackClient) -> None:
@@ -69,7 +67,7 @@ def test_a_task_that_needs_a_person_is_notified(client: StackClient) -> None:
     assert client.task(task["id"])["status"] == "blocked"
     last = sent_texts(client)[-1]
     assert last.startswith(
-        f"Task {task['short_id']} (fix the build) failed 4 times and needs you: "
+        f"Task {task['short_id']} (fix the build) failed 4 times and needs your decision: "
     )
     assert len(sent_texts(client)) == 2
 
@@ -80,7 +78,8 @@ def test_an_indeterminate_effect_asks_its_owner(client: StackClient) -> None:
     client.advance("1h")
     assert client.task(task["id"])["status"] == "blocked"
     [text] = sent_texts(client)
-    assert text.startswith("It may or may not have happened: fix the build. Look, then /resolve ")
+    named = f"Task {task['short_id']} (fix the build)"
+    assert text.startswith(f"{named} may or may not have happened. Check, then answer:\n")
 
 
 def test_a_verification_request_and_the_completion_are_notified(client: StackClient) -> None:
@@ -88,7 +87,8 @@ def test_a_verification_request_and_the_completion_are_notified(client: StackCli
     client.advance("1m")
     short_id = task["short_id"]
     check = (
-        f"Please check: fix the build\nMended.\n/approve {short_id} or /reject {short_id} <why>."
+        "Please check: fix the build\nMended.\n"
+        f"Approve: /approve {short_id}\nReject: /reject {short_id} <why>"
     )
     assert sent_texts(client) == [check]
     assert client.call("POST", f"/tasks/{task['id']}/approve").status == 200
@@ -118,7 +118,7 @@ def test_a_failed_reminder_is_notified(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
     client.advance("1h")
     [text] = sent_texts(client)
-    assert text.startswith(f"Task {task['short_id']} (stretch) failed for good after 3 attempts: ")
+    assert text.startswith(f"Gave up on task {task['short_id']} (stretch) after 3 attempts: ")
 
 
 def test_a_paused_series_is_notified_with_the_resume_command(client: StackClient) -> None:
@@ -127,9 +127,9 @@ def test_a_paused_series_is_notified_with_the_resume_command(client: StackClient
     client.advance("4d")
     assert client.task(task["id"])["paused"] is True
     first_failure, second_failure, paused = sent_texts(client)
-    assert "The series goes on: Wednesday 18 Feb 2026, 12:00:10 (UTC)." in first_failure
-    assert "The series goes on: Thursday 19 Feb 2026, 12:00:10 (UTC)." in second_failure
-    assert paused.endswith(f"/resume {task['short_id']} lets it go on.")
+    assert "Next occurrence: Wednesday 18 Feb 2026, 12:00:10 (UTC)" in first_failure
+    assert "Next occurrence: Thursday 19 Feb 2026, 12:00:10 (UTC)" in second_failure
+    assert paused.endswith(f"\nResume: /resume {task['short_id']}")
 
 
 @pytest.mark.parametrize("kind", ["error", "crash", "timeout"])
@@ -165,13 +165,13 @@ def test_a_notification_that_could_not_be_queued_is_retried_with_its_change(
 
 
 def test_level_all_notifies_of_each_retry(client: StackClient) -> None:
-    assert client.say("/notify all").startswith("From now on you hear all there is to say")
+    assert client.say("/notify all").startswith("Notifications: all (everything about your tasks")
     task = create_action(client, BROKEN, policy="omega")
     client.advance("1h")
     first, second, last = sent_texts(client)[1:]
     for text in (first, second):
         assert text.startswith(f"Task {task['short_id']} (fix the build) failed: ")
-    assert "failed for good after 3 attempts" in last
+    assert last.startswith(f"Gave up on task {task['short_id']}")
 
 
 def test_level_none_notifies_only_of_tasks_that_need_the_owner(client: StackClient) -> None:
@@ -184,17 +184,19 @@ def test_level_none_notifies_only_of_tasks_that_need_the_owner(client: StackClie
     client.advance("20h")
     texts = sorted(sent_texts(client)[1:])
     assert [text.split()[0] for text in texts] == ["Please", "Reminder:", "Task"]
-    assert "failed 4 times and needs you" in texts[-1]
+    assert "failed 4 times and needs your decision" in texts[-1]
 
 
 def test_the_notification_level_is_shown_and_stored(client: StackClient) -> None:
     client.say("/timezone Europe/Berlin")
-    assert client.say("/notify").startswith("You hear of a first failure, of what needs you")
-    assert client.say("/notify").endswith("/notify all or none changes that.")
+    assert client.say("/notify").startswith(
+        "Notifications: important (first failures, questions for you"
+    )
+    assert client.say("/notify").endswith("Change it: /notify all or /notify none")
     client.say("/notify none")
-    assert client.say("/notify").startswith("You hear only of what needs you (none).")
+    assert client.say("/notify").startswith("Notifications: none (only questions for you).")
     assert client.say("/timezone").startswith("Your time zone is Europe/Berlin.")
-    assert "(important)" in client.say("/notify", sender="bob")
+    assert "Notifications: important" in client.say("/notify", sender="bob")
 
 
 def test_a_recovered_webhook_is_notified_once(client: StackClient) -> None:
@@ -207,7 +209,7 @@ def test_a_recovered_webhook_is_notified_once(client: StackClient) -> None:
         client.advance("1h")
     failure, recovery = sent_texts(client)
     assert "failed: " in failure
-    assert recovery == f"Task {task['short_id']} (stretch) worked at the 2nd attempt."
+    assert recovery == f"Task {task['short_id']} (stretch) succeeded on attempt 2."
 
 
 # Stream records that are read twice

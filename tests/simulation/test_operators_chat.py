@@ -71,7 +71,7 @@ def test_a_button_pressed_by_an_operator_acts_on_the_task(client: StackClient) -
     send_chat(client, retry)
     client.advance("1m")
     assert client.task(task["id"])["status"] == "completed"
-    assert client.outbox("ada")[-1]["text"].startswith("Done at the 5th attempt: fix the build")
+    assert client.outbox("ada")[-1]["text"].startswith("Done on attempt 5: fix the build")
     assert audit_texts(client) == [
         f"[CHAT] by=console:eve in=console:operators /retry task={task['id']}"
     ]
@@ -130,7 +130,7 @@ def test_an_indeterminate_effect_asks_the_operators_too(client: StackClient) -> 
     question = operator_message(client)
     assert [button["label"] for button in question["buttons"]] == [
         "It happened",
-        "It didn't",
+        "It did not happen",
         "Skip",
     ]
     send_chat(client, question["buttons"][0]["says"])

@@ -61,7 +61,7 @@ def advance_to_night(client: StackClient) -> None:
 def test_a_reminder_in_quiet_hours_is_sent_at_their_end(client: StackClient) -> None:
     reply = client.say("/remind at 23:00 lock the door")
     assert reply.endswith(
-        "That is in your quiet hours: it comes on Wednesday 18 Feb 2026, 07:00 (Europe/Berlin)."
+        "This is in your quiet hours. It will come on Wednesday 18 Feb 2026, 07:00 (Europe/Berlin)."
     )
     client.advance("1d")
     assert reminder_times(client) == ["2026-02-18T06:00"]
@@ -73,7 +73,7 @@ def test_a_deferred_reminder_has_a_wait_reason(client: StackClient) -> None:
     task = client.task(task_id)
     assert (task["status"], task["due_at"]) == ("pending", "2026-02-18T06:00:00.000Z")
     assert task["nominal_at"] == "2026-02-17T22:00:00.000Z"
-    assert "Waits for: quiet hours until 07:00 (Europe/Berlin)" in client.say(f"/task {task_id}")
+    assert "Waiting for: quiet hours until 07:00 (Europe/Berlin)" in client.say(f"/task {task_id}")
     deferral = client.items(f"/tasks/{task_id}/history")[-1]
     assert deferral["type"] == "task:parked"
     assert deferral["detail"] == {
@@ -154,7 +154,7 @@ def test_a_snooze_in_quiet_hours_is_sent_in_them(client: StackClient) -> None:
 def test_a_snooze_into_quiet_hours_waits_for_their_end(client: StackClient) -> None:
     task_id = client.say("/remind at 21:00 lock the door").split()[1]
     reply = client.say(f"/snooze {task_id} until 23:00")
-    assert "That is in your quiet hours: it comes on Wednesday" in reply
+    assert "This is in your quiet hours. It will come on Wednesday" in reply
     client.advance("1d")
     assert reminder_times(client) == ["2026-02-18T06:00"]
 
@@ -191,7 +191,7 @@ def test_an_owners_night_reminder_waits_once_another_reschedules_it(
     at_once = client.say("/remind in 8 hours tea").split()[1]
     patched, snoozed, renamed = (client.task(short_id)["id"] for short_id in short_ids)
     assert client.call("PATCH", f"/tasks/{patched}", {"in": "5h"}).status == 200
-    assert "That is in its owner's quiet hours" in send_as_operator(
+    assert "This is in its owner's quiet hours" in send_as_operator(
         client, f"/snooze {snoozed} 5 hours"
     )
     assert client.call("PATCH", f"/tasks/{renamed}", {"description": "coffee"}).status == 200
@@ -214,7 +214,7 @@ def test_changes_by_an_operator_in_quiet_hours_wait(client: StackClient) -> None
     send_as_operator(client, f"/retry {action['short_id']}")
     for task_id in (delivered, pending):
         answer = send_as_operator(client, f"/snooze {task_id} 20m")
-        assert "That is in its owner's quiet hours" in answer
+        assert "This is in its owner's quiet hours" in answer
     client.advance("2h")
     assert client.task(action["id"])["status"] == "completed"
     assert (len(list_notifications(client)), len(reminder_times(client))) == counts
@@ -232,7 +232,7 @@ def test_an_operators_retry_in_quiet_hours_reports_the_wait(client: StackClient)
     assert client.task(failed)["status"] == "failed"
     send_as_operator(client, f"/pause {paused}")
 
-    expected = "That is in its owner's quiet hours: it comes on"
+    expected = "This is in its owner's quiet hours. It will come on"
     assert f"{expected} Wednesday" in send_as_operator(client, f"/retry {failed}")
     assert expected not in send_as_operator(client, f"/resume {paused}")
 
@@ -252,7 +252,7 @@ def test_quiet_off_releases_deferred_reminders(client: StackClient) -> None:
     advance_to_night(client)
     client.say("/quiet off")
     client.advance("1m")
-    expected = "You have no quiet hours any more.\n2 that waited come now."
+    expected = "Your quiet hours are off.\n2 waiting reminders come now."
     assert expected in [message["text"] for message in client.outbox("ada")]
     assert reminder_times(client) == ["2026-02-17T21:30"] * 2
     client.advance("1h")
@@ -277,7 +277,7 @@ def test_moving_to_a_zone_outside_quiet_hours_releases_deferred_reminders(
     [answer] = [
         message["text"] for message in client.outbox("ada") if "New_York" in message["text"]
     ]
-    assert answer.endswith("1 reminder that waited comes now.")
+    assert answer.endswith("1 waiting reminder comes now.")
     assert reminder_times(client) == ["2026-02-17T21:30"]
 
 
@@ -336,7 +336,7 @@ def test_a_recovered_failure_is_notified_as_a_success_at_the_end(
     for _ in range(3):
         create_action(client, BROKEN, DONE)
     client.advance("23h")
-    success = ("2026-02-18T06:00", "Done at the 2nd attempt: fix the build\nMended.")
+    success = ("2026-02-18T06:00", "Done on attempt 2: fix the build\nMended.")
     assert list_notifications(client) == [success] * 3
 
 
@@ -345,7 +345,7 @@ def test_a_failure_that_lasts_is_notified_at_the_end(client: StackClient) -> Non
     task = create_action(client, limited, DONE, policy="agent")
     client.advance("19h")
     [(minute, text)] = list_notifications(client)
-    assert (minute, "Next try: " in text) == ("2026-02-18T06:00", True)
+    assert (minute, "Next retry: " in text) == ("2026-02-18T06:00", True)
     assert client.task(task["id"])["next_retry_at"] > "2026-02-18T07"
 
 
@@ -390,9 +390,11 @@ def test_operators_are_notified_in_quiet_hours(client: StackClient) -> None:
 def test_the_quiet_command_shows_sets_and_removes_them(client: StackClient) -> None:
     assert client.say("/quiet").startswith("Your quiet hours are from 22:00 to 07:00 (Europe/Be")
     assert client.say("/quiet 10pm to 6am").startswith("Your quiet hours are from 22:00 to 06:00")
-    assert client.say("/quiet off") == "You have no quiet hours any more."
-    assert client.say("/quiet off").startswith("You have no quiet hours. /quiet 22:00-7:00")
-    assert client.say("/quiet").startswith("You have no quiet hours. /quiet 22:00-7:00")
+    assert client.say("/quiet off") == "Your quiet hours are off."
+    assert client.say("/quiet off").startswith(
+        "You have no quiet hours. Example: /quiet 22:00-7:00"
+    )
+    assert client.say("/quiet").startswith("You have no quiet hours. Example: /quiet 22:00-7:00")
 
 
 def test_quiet_hours_need_a_time_zone(client: StackClient) -> None:
@@ -404,5 +406,5 @@ def test_quiet_hours_need_a_time_zone(client: StackClient) -> None:
 def test_an_ambiguous_range_gets_a_hint_and_changes_nothing(
     client: StackClient, words: str
 ) -> None:
-    assert client.say(f"/quiet {words}").endswith("For example: /quiet 22:00-7:00")
+    assert client.say(f"/quiet {words}").endswith("Example: /quiet 22:00-7:00")
     assert "from 22:00 to 07:00" in client.say("/quiet")

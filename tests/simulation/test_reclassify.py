@@ -60,7 +60,7 @@ def test_reclassify_to_a_permanent_category_fails_the_task_and_notifies(
     assert reclassify(client, task, "content_policy").body["status"] == "failed"
     client.advance("1m")
 
-    assert "failed for good after 1 attempt" in client.outbox("ada")[-1]["text"]
+    assert " after 1 attempt: " in client.outbox("ada")[-1]["text"]
     assert client.call("GET", "/subjects/story-1").body["status"] == "permanent_failure"
 
 

@@ -134,7 +134,7 @@ def test_the_owner_is_notified_of_the_task_and_not_of_its_review(client: StackCl
     )
     first, last = sent_texts(client)
     assert first.startswith(f"Task {task['short_id']} ")
-    assert last.startswith("Done at the 4th attempt: ")
+    assert last.startswith("Done on attempt 4: ")
 
 
 def test_one_write_blocks_the_task_and_creates_the_review(client: StackClient) -> None:

@@ -341,7 +341,7 @@ def test_only_its_sender_can_resolve_a_task_in_chat(client: StackClient) -> None
     assert reply_to_other == f"There is no task {short}. /tasks lists yours."
     assert "what happened: applied, not_applied or skip?" in client.say(f"/resolve {short} perhaps")
     assert client.task(task_id)["status"] == "blocked"
-    assert client.say(f"/resolve {short} applied") == f"It happened: {short}: stretch"
+    assert client.say(f"/resolve {short} applied") == f"Resolved {short} as applied: stretch"
     assert client.task(task_id)["status"] == "completed"
 
 

@@ -83,7 +83,7 @@ def test_the_sender_is_asked_once_to_verify(client: StackClient) -> None:
     short = task["short_id"]
     assert sent_texts(client) == [
         "Please check: fix the build\nMended the build.\n"
-        f"/approve {short} or /reject {short} <why>."
+        f"Approve: /approve {short}\nReject: /reject {short} <why>"
     ]
 
 
@@ -192,7 +192,7 @@ def test_work_rejected_too_often_fails(client: StackClient) -> None:
         client.advance("5m")
         assert post_action(client, task, "reject", {"reason": "no"}).status == 200
     assert status_of(client, task) == "failed"
-    assert " failed for good after 3 attempts: rejected: no." in sent_texts(client)[-1]
+    assert " after 3 attempts: rejected: no\n" in sent_texts(client)[-1]
 
 
 def test_a_secret_in_a_rejection_reason_is_redacted(client: StackClient) -> None:
@@ -290,9 +290,9 @@ def test_the_sender_rejects_in_chat_with_a_reason(client: StackClient) -> None:
     short = task["short_id"]
     client.say(f"/reject {short} the link is broken")
     answer, notification = sent_texts(client)[-2:]
-    assert answer == f"Rejected {short}: fix the build (pending)"
-    expected = f"Task {short} (fix the build) failed: rejected: the link is broken."
-    assert notification.startswith(f"{expected} Next try: ")
+    assert answer == f"Rejected {short}: fix the build\nStatus: pending"
+    expected = f"Task {short} (fix the build) failed: rejected: the link is broken"
+    assert notification.startswith(f"{expected}\nNext retry")
     assert client.task(task["id"])["guidance"][0] == "rejected: the link is broken"
 
 
@@ -311,7 +311,7 @@ def test_a_verdict_of_another_sender_finds_no_task(client: StackClient, text: st
 def test_an_incomplete_verdict_gets_a_hint(client: StackClient, text: str) -> None:
     task = run_action(client)
     answer = client.say(text.format(task["short_id"]))
-    assert answer.startswith("Which one")
+    assert answer.startswith("Which task")
     assert status_of(client, task) == "pending_verification"
 
 
@@ -416,7 +416,7 @@ def test_without_a_verdict_the_task_fails_after_a_day(client: StackClient) -> No
         *("applied", {"reply": DONE["reply"]}),
     )
     assert history_of(client, task) == [*EVENTS_UNTIL_VERIFICATION, "task:failed"]
-    assert "failed for good" in sent_texts(client)[-1]
+    assert "Gave up on task" in sent_texts(client)[-1]
     client.advance("5d")
     assert (count_provider_calls(client), len(runs_of(client, task))) == (1, 1)
 
@@ -443,7 +443,7 @@ def test_a_series_continues_after_a_verification_timeout(client: StackClient) ->
     client.advance("25h")
     after = client.task(task["id"])
     assert (after["status"], after["due_at"]) == ("pending", "2026-02-24T12:00:10.000Z")
-    assert "The series goes on" in sent_texts(client)[-1]
+    assert "Next occurrence: " in sent_texts(client)[-1]
 
 
 # Work with an emit phase

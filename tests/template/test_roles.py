@@ -364,7 +364,7 @@ def _a_chat_that_is_down(client: StackClient) -> None:
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
     client.advance("1h")
     told = [sent["text"] for sent in client.outbox("ada")]
-    assert any(text.startswith("I could not answer this") for text in told)
+    assert any(text.startswith("I could not answer this message") for text in told)
     assert client.call("POST", "/dead-letters/redrive").body["redriven"]
 
 
@@ -393,7 +393,7 @@ def _quiet_hours_and_operators(client: StackClient) -> None:
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
     assert client.task(task["id"])["status"] == "cancelled"
     client.advance("3h")
-    assert client.outbox("zoe")[-1]["text"].startswith("Done at the 2nd attempt: ")
+    assert client.outbox("zoe")[-1]["text"].startswith("Done on attempt 2: ")
 
 
 def _permissions(call: Call) -> Iterator[Permission]:

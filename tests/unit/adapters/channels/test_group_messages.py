@@ -43,7 +43,7 @@ def test_a_listing_is_of_this_place_and_counts_the_others() -> None:
     harness = ChatHarness(SHARED, SECRET)
     assert harness.say("/tasks", **ROOM).splitlines() == [
         "11111111  Wednesday 18 Feb 2026, 12:00 (UTC): water the plants",
-        "1 more of yours is elsewhere: ask me in private.",
+        "1 more task is in another chat. Ask me in private.",
     ]
     assert "see the doctor" in harness.say("/tasks", reply_target="room")
 
@@ -51,20 +51,22 @@ def test_a_listing_is_of_this_place_and_counts_the_others() -> None:
 def test_a_listing_of_nothing_here_says_so() -> None:
     other = a_task(id="22222222-0000-4000-8000-000000000000", reply_target="another room")
     assert ChatHarness(SECRET, other).say("/tasks", **ROOM) == (
-        "You have no open tasks here.\n2 more of yours are elsewhere: ask me in private."
+        "You have no open tasks here.\n2 more tasks are in other chats. Ask me in private."
     )
 
 
 def test_where_nothing_is_elsewhere_nothing_is_said_of_it() -> None:
     assert len(ChatHarness(SHARED).say("/tasks", **ROOM).splitlines()) == 1
-    assert ChatHarness().say("/tasks", **ROOM).startswith("You have no open tasks. /remind")
+    assert (
+        ChatHarness().say("/tasks", **ROOM).startswith("You have no open tasks. Example: /remind")
+    )
 
 
 def test_all_about_one_is_told_where_it_is_told_anyway() -> None:
     harness = ChatHarness(SHARED, SECRET)
     assert "water the plants" in harness.say("/task 11111111", **ROOM)
     said = harness.dispatch(f"/task {SHORT}", **ROOM)
-    assert said.text == f"Task {SHORT}: it is from elsewhere, ask me about it in private."
+    assert said.text == f"Task {SHORT}: from another chat, ask me in private."
     assert said.buttons == ()
 
 
@@ -74,13 +76,13 @@ def test_what_is_wanted_is_done_without_a_word_of_what_it_is_about(command: str)
     reply = harness.say("/" + command.format(SHORT), **ROOM)
     assert harness.task != SECRET
     assert "doctor" not in reply
-    assert "ask me about it in private" in reply
+    assert "ask me in private" in reply
 
 
 def test_one_like_it_elsewhere_is_not_pointed_out() -> None:
     harness = ChatHarness(SECRET)
-    assert "one like it" not in harness.say("/remind in 1 hour see the doctor", **ROOM)
-    assert "one like it" in harness.say("/remind in 1 hour see the doctor")
+    assert "Similar task" not in harness.say("/remind in 1 hour see the doctor", **ROOM)
+    assert "Similar task" in harness.say("/remind in 1 hour see the doctor")
     assert all(task.status is Status.PENDING for task in harness.tasks)
 
 

@@ -174,32 +174,32 @@ def test_what_is_measured_is_also_a_number() -> None:
 def test_an_alert_of_errors_says_how_many_and_where_to_look() -> None:
     alert = the_only(last_hour=HourCounts(failed=25, succeeded=175))
     assert alert.text == (
-        "Alert: 12.5% of the runs failed in the last hour, 25 of 200: more than 10%. "
-        "What fails and why: the dashboard's page Failures, or `duecourse stats`."
+        "Alert: 12.5% of runs failed in the last hour (25 of 200). The limit is 10%. "
+        "Details: dashboard page Failures, or `duecourse stats`"
     )
 
 
 def test_an_alert_of_lateness_says_how_late_and_where_to_look() -> None:
     alert = the_only(last_hour=HourCounts(succeeded=50, late=1))
     assert alert.text.startswith(
-        "Alert: 2% of the runs in the last hour ended more than 60 seconds late, 1 of 50. "
+        "Alert: 2% of runs in the last hour ended more than 60 seconds late (1 of 50). "
     )
     assert "page Lateness" in alert.text
 
 
 def test_an_alert_of_a_budget_says_until_when_and_how_to_raise_it() -> None:
     assert the_only(budgets=[a_budget(4.2)]).text == (
-        "Alert: budget daily is used to 84% today, 4.2 of 5 dollars. What would pass the limit "
-        "waits until Wednesday 18 Feb 2026, 00:00 (UTC). "
-        'To raise it: PUT /budgets/daily {"limit": <dollars>}.'
+        "Alert: budget daily is at 84% today (4.2 of 5 dollars). Tasks that exceed the limit "
+        "wait until Wednesday 18 Feb 2026, 00:00 (UTC). "
+        'Raise it: PUT /budgets/daily {"limit": <dollars>}'
     )
 
 
 def test_an_alert_of_a_breaker_says_since_when_and_what_follows() -> None:
     text = the_only(breakers={"openai": OPEN}).text
     assert text.startswith(
-        "Alert: provider openai is down since Tuesday 17 Feb 2026, 11:51 (UTC), with 12 failures "
-        "so far. Its work waits and is tried again by itself from Tuesday 17 Feb 2026, 12:01 (UTC)"
+        "Alert: provider openai is down since Tuesday 17 Feb 2026, 11:51 (UTC), with 12 failures. "
+        "Its tasks wait and are retried automatically from Tuesday 17 Feb 2026, 12:01 (UTC)"
     )
 
 
@@ -209,13 +209,13 @@ def test_a_provider_of_any_name_is_told_in_one_line() -> None:
 
 @pytest.mark.parametrize(
     ("count", "begins"),
-    [(1, "1 message is"), (2, "2 messages are"), (50, "50 or more messages are")],
+    [(1, "1 message"), (2, "2 messages"), (50, "50 or more messages")],
 )
 def test_an_alert_of_dead_letters_says_how_many_and_what_to_do(count: int, begins: str) -> None:
     assert the_only(dead_letters=[LETTER] * count).text == (
-        f"Alert: {begins} kept that nobody could process, the oldest of "
-        "Monday 16 Feb 2026, 12:00 (UTC). Look at them and send them back: the dashboard's page "
-        "Dead letters, or GET /dead-letters and POST /dead-letters/redrive."
+        f"Alert: {begins} could not be processed. The oldest was sent on "
+        "Monday 16 Feb 2026, 12:00 (UTC). Inspect and redrive: dashboard page "
+        "Dead letters, or GET /dead-letters and POST /dead-letters/redrive"
     )
 
 
@@ -231,7 +231,7 @@ def test_an_alert_of_what_cannot_be_read_names_some_of_it(count: int, begins: st
     note = UnreadableNote(count, ["task a", "state b", "task c", "task d"][:count])
     alert = the_only(unreadable=note)
     assert alert.name == "unreadable_items"
-    assert alert.text.startswith(f"Alert: this version of Duecourse cannot read {begins} What was")
+    assert alert.text.startswith(f"Alert: this version of Duecourse cannot read {begins} They are")
 
 
 # When it is told

@@ -80,7 +80,7 @@ def test_a_failure_offers_only_what_the_task_does_not_refuse(
 def test_whether_it_happened_can_be_answered_three_ways() -> None:
     assert resolution_buttons(in_doubt(status=Status.BLOCKED)) == (
         Button("It happened", f"/resolve {ID} applied"),
-        Button("It didn't", f"/resolve {ID} not_applied"),
+        Button("It did not happen", f"/resolve {ID} not_applied"),
         Button("Skip", f"/resolve {ID} skip"),
     )
 

@@ -50,11 +50,14 @@ from tests.support.notification_cases import (
 
 SHORT = ID[:8]
 NAMED = f"Task {SHORT} (stretch)"
-RETRY = "Next try: Tuesday 17 Feb 2026, 12:02 (UTC)."
-ANSWERS = f"/retry {SHORT} tries again, /cancel {SHORT} stops it."
-RESOLVE = (
-    f"Look, then /resolve {SHORT} applied, /resolve {SHORT} not_applied or /resolve {SHORT} skip."
-)
+GAVE_UP = f"Gave up on task {SHORT} (stretch) after"
+RETRY = f"Next retry: Tuesday 17 Feb 2026, 12:02 (UTC)\nCancel: /cancel {SHORT}"
+ANSWERS = f"Retry now: /retry {SHORT}\nCancel: /cancel {SHORT}"
+RESOLVE = f"""\
+Task {SHORT} (pay the rent) may or may not have happened. Check, then answer:
+It happened: /resolve {SHORT} applied
+It did not happen, retry: /resolve {SHORT} not_applied
+Skip: /resolve {SHORT} skip"""
 
 
 # Success
@@ -146,14 +149,22 @@ def test_the_success_of_anything_else_speaks_for_itself(task: Task) -> None:
 
 def test_the_first_failure_is_told_with_the_next_try() -> None:
     old = start_run(an_action())
-    expected = f"{NAMED} failed: boom. {RETRY} /cancel {SHORT} stops it."
+    expected = f"{NAMED} failed: boom\n{RETRY}"
     assert notification_text(old, fail_run(old, **RETRY_FIELDS)) == expected
+
+
+def test_a_retry_with_guidance_says_that_there_is_a_hint() -> None:
+    old = start_run(an_action())
+    new = fail_run(old, **{**RETRY_FIELDS, "recovery_action": Action.RETRY_WITH_GUIDANCE})
+    assert "\nNext retry, with a hint: Tuesday 17 Feb 2026, 12:02 (UTC)\n" in str(
+        notification_text(old, new)
+    )
 
 
 def test_the_next_try_is_told_in_the_zone_of_the_task_with_its_seconds() -> None:
     old = start_run(an_action(timezone="Asia/Tokyo"))
     new = fail_run(old, **{**RETRY_FIELDS, "next_retry_at": NOW + DAY / 2 + MINUTE / 4})
-    assert "Next try: Wednesday 18 Feb 2026, 09:00:15 (Asia/Tokyo)." in str(
+    assert "Next retry: Wednesday 18 Feb 2026, 09:00:15 (Asia/Tokyo)\n" in str(
         notification_text(old, new)
     )
 
@@ -196,7 +207,7 @@ def test_work_that_was_rejected_is_told_with_its_next_try() -> None:
     old = replace(start_run(an_action()), status=Status.PENDING_VERIFICATION)
     new = fail_run(old, last_error="rejected: too short", **RETRY_FIELDS)
     assert str(notification_text(old, new)).startswith(
-        f"{NAMED} failed: rejected: too short. Next try:"
+        f"{NAMED} failed: rejected: too short\nNext retry:"
     )
 
 
@@ -206,15 +217,15 @@ def test_work_that_was_rejected_is_told_with_its_next_try() -> None:
         ("two\nlines\tand \x1b[31m a tab.", "two lines and [31m a tab"),
         ("x" * 300, "x" * 300),
         ("a" * 400 + "z" * 400, "a" * 150 + " […] " + "z" * 145),
-        (None, "no reason is known"),
-        ("...", "no reason is known"),
+        (None, "unknown error"),
+        ("...", "unknown error"),
     ],
 )
 def test_an_error_is_told_in_one_line_that_is_not_too_long(error: str | None, shown: str) -> None:
     old = start_run(an_action())
     run = replace(old.run or a_run(), status=RunStatus.PAUSED_TRANSIENT, ended_at=NOW, error="x")
     new = replace(old, run=run, last_error=error, **RETRY_FIELDS)
-    assert str(notification_text(old, new)).startswith(f"{NAMED} failed: {shown}. Next try:")
+    assert str(notification_text(old, new)).startswith(f"{NAMED} failed: {shown}\nNext retry:")
 
 
 # Waiting for the budget
@@ -222,8 +233,8 @@ def test_an_error_is_told_in_one_line_that_is_not_too_long(error: str | None, sh
 
 def test_a_task_that_waits_for_its_budget_says_so() -> None:
     old = start_run(an_action())
-    expected = f"{NAMED} waits for its budget: budget daily is used up. {RETRY}"
-    assert notification_text(old, wait_for_budget(old)) == f"{expected} /cancel {SHORT} stops it."
+    expected = f"{NAMED} waits for its budget: budget daily is used up\n{RETRY}"
+    assert notification_text(old, wait_for_budget(old)) == expected
 
 
 def test_that_it_still_waits_for_its_budget_is_not_told() -> None:
@@ -257,16 +268,14 @@ def test_what_failed_for_good_is_told_reminders_too(
 ) -> None:
     old = start_run(task, attempt=attempt)
     new = fail_run(old, RunStatus.FAILED_PERMANENT, status=Status.FAILED)
-    expected = f"{NAMED} failed for good after {attempts}: boom. /retry {SHORT} tries again."
+    expected = f"{GAVE_UP} {attempts}: boom\nRetry now: /retry {SHORT}"
     assert notification_text(old, new) == expected
 
 
 def test_what_nobody_unblocked_in_time_has_failed_for_good() -> None:
     old = replace(an_action(last_error="boom", run=a_run(attempt=4)), status=Status.BLOCKED)
     new = replace(old, status=Status.FAILED, version=old.version + 1)
-    assert str(notification_text(old, new)).startswith(
-        f"{NAMED} failed for good after 4 attempts: boom."
-    )
+    assert str(notification_text(old, new)).startswith(f"{GAVE_UP} 4 attempts: boom\n")
 
 
 def test_what_failed_for_good_and_may_have_happened_says_so() -> None:
@@ -276,25 +285,24 @@ def test_what_failed_for_good_and_may_have_happened_says_so() -> None:
             old, make_indeterminate(old, IndeterminatePolicy.RECONCILE, status=Status.FAILED)
         )
     )
-    assert "boom. It may or may not have happened: look first. /retry" in text
+    assert (
+        "boom\nIt may or may not have happened. Check before you retry.\nRetry now: /retry" in text
+    )
 
 
 def test_a_series_that_lost_an_occurrence_goes_on_and_says_when() -> None:
     old = start_run(a_task(repeat="daily"), attempt=3)
     assert notification_text(
         old, fail_run(old, RunStatus.FAILED_PERMANENT, **FAILED_OCCURRENCE)
-    ) == (
-        f"{NAMED} failed for good after 3 attempts: boom. "
-        "The series goes on: Wednesday 18 Feb 2026, 12:00 (UTC)."
-    )
+    ) == (f"{GAVE_UP} 3 attempts: boom\nNext occurrence: Wednesday 18 Feb 2026, 12:00 (UTC)")
 
 
 def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
     old = start_run(a_task(repeat="daily"), attempt=3)
     lost = {**FAILED_OCCURRENCE, "failed_occurrences": 3, "paused": True}
     assert notification_text(old, fail_run(old, RunStatus.FAILED_PERMANENT, **lost)) == (
-        f"{NAMED} failed for good after 3 attempts: boom. The series is paused, as "
-        f"3 occurrences were lost in a row. /resume {SHORT} lets it go on."
+        f"{GAVE_UP} 3 attempts: boom\n"
+        f"The series is paused after 3 failed occurrences in a row.\nResume: /resume {SHORT}"
     )
 
 
@@ -304,16 +312,16 @@ def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
 @pytest.mark.parametrize(
     ("action", "text"),
     [
-        (Action.ESCALATE_TO_HUMAN, f"failed 4 times and needs you: boom. {ANSWERS}"),
-        (Action.MARK_AS_BLOCKED, f"is blocked, no retry is left after 4 attempts: boom. {ANSWERS}"),
+        (Action.ESCALATE_TO_HUMAN, f"failed 4 times and needs your decision: boom\n{ANSWERS}"),
+        (Action.MARK_AS_BLOCKED, f"is blocked after 4 attempts: boom\n{ANSWERS}"),
         (
             Action.RETRY_WITH_SPEC_REFRESH,
-            f"waits for a review of its specification: boom. {ANSWERS}",
+            f"waits for a review of its specification: boom\n{ANSWERS}",
         ),
         (
             Action.AWAIT_FIX,
-            "is blocked: boom. Its handler has a bug; it is tried again when a new version is "
-            f"deployed, or by /retry {SHORT}.",
+            "waits for a fix of its handler and is retried after the next deployment: boom\n"
+            f"{ANSWERS}",
         ),
     ],
 )
@@ -331,7 +339,8 @@ def test_a_task_that_is_blocked_says_what_its_failure_was_taken_for_and_what_may
     )
     run = replace(new.run or a_run(), diagnosis=RunDiagnosis(fix="See whether\nit is up."))
     assert notification_text(old, replace(new, run=run)) == (
-        f"{NAMED} failed 4 times and needs you: boom (transient). See whether it is up. {ANSWERS}"
+        f"{NAMED} failed 4 times and needs your decision: boom (transient)\n"
+        f"Suggested fix: See whether it is up.\n{ANSWERS}"
     )
 
 
@@ -345,22 +354,19 @@ def test_a_reminder_that_is_blocked_is_told() -> None:
 def test_whether_it_happened_is_asked(action: Action) -> None:
     old = start_run(an_action(description="pay the rent"))
     new = make_indeterminate(old, status=Status.BLOCKED, recovery_action=action)
-    assert (
-        notification_text(old, new) == f"It may or may not have happened: pay the rent. {RESOLVE}"
-    )
+    assert notification_text(old, new) == RESOLVE
 
 
 def test_whether_an_occurrence_happened_is_asked_while_the_series_goes_on() -> None:
     old = start_run(an_action(description="pay the rent", repeat="daily"))
     assert notification_text(old, make_indeterminate(old, **FAILED_OCCURRENCE)) == (
-        f"It may or may not have happened: pay the rent. {RESOLVE} "
-        "The series goes on: Wednesday 18 Feb 2026, 12:00 (UTC)."
+        f"{RESOLVE}\nNext occurrence: Wednesday 18 Feb 2026, 12:00 (UTC)"
     )
 
 
 def test_of_a_reminder_nobody_asks_whether_it_came() -> None:
     old = start_run(a_task(repeat="daily"), attempt=3)
-    assert "failed for good" in str(
+    assert "Gave up on" in str(
         notification_text(
             old, make_indeterminate(old, IndeterminatePolicy.REPEAT, **FAILED_OCCURRENCE)
         )
@@ -370,7 +376,7 @@ def test_of_a_reminder_nobody_asks_whether_it_came() -> None:
 def test_work_that_is_to_be_checked_is_told_with_what_the_provider_said() -> None:
     old = start_run(an_action(verify=True))
     assert notification_text(old, await_verification(old, WaitReason.VERIFICATION)) == (
-        f"Please check: stretch\nMended.\n/approve {SHORT} or /reject {SHORT} <why>."
+        f"Please check: stretch\nMended.\nApprove: /approve {SHORT}\nReject: /reject {SHORT} <why>"
     )
 
 
@@ -435,11 +441,15 @@ RETRY_OR_CANCEL = ["Retry now", "Cancel"]
         (ONE, fail_run(ONE, status=Status.BLOCKED), RETRY_OR_CANCEL),
         (ONE, fail_run(ONE, status=Status.FAILED), ["Retry now"]),
         (SERIES, fail_run(SERIES, **FAILED_OCCURRENCE), ["Cancel"]),
-        (ONE, make_indeterminate(ONE, status=Status.BLOCKED), ["It happened", "It didn't", "Skip"]),
+        (
+            ONE,
+            make_indeterminate(ONE, status=Status.BLOCKED),
+            ["It happened", "It did not happen", "Skip"],
+        ),
         (
             SERIES,
             make_indeterminate(SERIES, **FAILED_OCCURRENCE),
-            ["It happened", "It didn't", "Skip"],
+            ["It happened", "It did not happen", "Skip"],
         ),
         (SERIES, make_indeterminate(SERIES, **PAUSED), ["It happened", "Skip"]),
         (ONE, await_verification(ONE, WaitReason.VERIFICATION), ["Approve", "Reject"]),
@@ -467,12 +477,12 @@ LOST = {
 def test_what_it_is_about_is_told_shortly_and_in_one_line(old: Task, new: Task) -> None:
     words = "water\nthe plants " + "x" * 300
     text = str(notification_text(replace(old, description=words), replace(new, description=words)))
-    assert text.startswith(f"Task {SHORT} (water the plants {'x' * 183} …) ")
+    assert f"ask {SHORT} (water the plants {'x' * 183} …) " in text.splitlines()[0]
 
 
 def test_what_is_about_nothing_is_told_by_its_id() -> None:
     old, new = replace(ONE, description=" "), fail_run(ONE, status=Status.FAILED, description=" ")
-    assert str(notification_text(old, new)).startswith(f"Task {SHORT} failed for good")
+    assert str(notification_text(old, new)).startswith(f"Gave up on task {SHORT} after")
 
 
 # Nothing to tell

@@ -101,11 +101,11 @@ def test_people_choose_what_they_hear(level: NotifyLevel, unwanted: set[Notifica
 
 def test_an_action_that_worked_after_failures_says_so_in_the_one_message() -> None:
     old = start_run(an_action(retry_count=2), attempt=3, reason=Reason.TRANSIENT)
-    assert notification_text(old, commit_run(old)) == "Done at the 3rd attempt: stretch\nMended."
+    assert notification_text(old, commit_run(old)) == "Done on attempt 3: stretch\nMended."
 
 
 def test_other_work_that_worked_after_failures_says_so() -> None:
-    assert notification_text(HOOK, commit_run(HOOK)) == f"{NAMED} worked at the 3rd attempt."
+    assert notification_text(HOOK, commit_run(HOOK)) == f"{NAMED} succeeded on attempt 3."
 
 
 def test_a_reminder_that_comes_late_says_no_more_than_that_it_comes() -> None:
@@ -113,11 +113,13 @@ def test_a_reminder_that_comes_late_says_no_more_than_that_it_comes() -> None:
     assert notifications_for(old, commit_run(old, status=Status.DELIVERED)) == []
 
 
-@pytest.mark.parametrize(("lost", "words"), [(1, "1 occurrence was"), (2, "2 occurrences were")])
+@pytest.mark.parametrize(
+    ("lost", "words"), [(1, "1 failed occurrence"), (2, "2 failed occurrences")]
+)
 def test_a_series_that_works_again_says_so_once(lost: int, words: str) -> None:
     old = start_run(a_task(type="webhook", repeat="daily", failed_occurrences=lost))
     new = commit_run(old, **NEXT_OCCURRENCE, failed_occurrences=0)
-    assert notification_text(old, new) == f"{NAMED} worked, after {words} lost."
+    assert notification_text(old, new) == f"{NAMED} succeeded, after {words}."
     tomorrow = start_run(new)
     assert notifications_for(tomorrow, commit_run(tomorrow, **NEXT_OCCURRENCE)) == []
 
@@ -128,7 +130,7 @@ def test_a_series_that_works_again_says_so_once(lost: int, words: str) -> None:
 )
 def test_what_a_person_had_tried_again_says_that_it_worked(known: dict[str, Any]) -> None:
     failure = replace(HOOK, retry_count=0, run=replace(run_of(HOOK), **known))
-    assert notification_text(failure, commit_run(failure)) == f"{NAMED} worked at the 3rd attempt."
+    assert notification_text(failure, commit_run(failure)) == f"{NAMED} succeeded on attempt 3."
 
 
 def test_of_a_hiccup_that_nobody_heard_of_nobody_hears_that_it_is_over() -> None:

@@ -65,7 +65,7 @@ def test_the_persons_own_words_are_kept() -> None:
 @pytest.mark.parametrize("text", ["/remind", "/remind ", "/remind me", "remind me", "remind me, "])
 def test_a_reminder_of_nothing_is_asked_when_and_what(text: str) -> None:
     assert parse_command(text) == InvalidCommand(
-        "When, and what about? For example: /remind in 10 minutes stretch"
+        "When, and what should I remind you of? Example: /remind in 10 minutes stretch"
     )
 
 
@@ -105,7 +105,7 @@ def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | P
     assert parse_command(f"/{word}\t0a1b2c3d\n") == command("0a1b2c3d")
     assert parse_command(f"/{word.upper()}@MyBot 0a1b2c3d") == command("0a1b2c3d")
     assert parse_command(f"/{word}") == InvalidCommand(
-        f"Which one? For example: /{word} a1b2c3d4. /tasks lists yours."
+        f"Which task? /tasks lists yours. Example: /{word} a1b2c3d4"
     )
 
 
@@ -145,7 +145,7 @@ def test_the_rest_is_read_as_each_command_needs_it(text: str, command: Command) 
 @pytest.mark.parametrize("text", ["/notify some", "/notify all of it", "/notify \u0661"])
 def test_what_people_want_to_hear_is_one_of_three(text: str) -> None:
     assert parse_command(text) == InvalidCommand(
-        "What do you want to hear of: all, important or none? For example: /notify important"
+        "Which notifications do you want: all, important or none? Example: /notify important"
     )
 
 
@@ -161,13 +161,15 @@ def test_what_takes_more_than_an_id_is_asked_for_the_rest(word: str, rest: str) 
     "text", ["", "  ", "hello", "remind in 5m x", "remind mercy", "/", "/@", "/reminder", "\ud800"]
 )
 def test_what_is_not_understood_is_said_to_be(text: str) -> None:
-    assert parse_command(text) == Help("I did not understand that.")
+    assert parse_command(text) == Help("I did not understand that. These are the commands:")
 
 
 def test_the_help_names_every_command_and_nothing_else() -> None:
     named = set(re.findall(r"/[a-z]+", HELP_TEXT.replace("Europe/Berlin", "")))
     for word in named:
-        assert parse_command(f"{word} 0a1b2c3d applied") != Help("I did not understand that."), word
+        assert parse_command(f"{word} 0a1b2c3d applied") != Help(
+            "I did not understand that. These are the commands:"
+        ), word
     assert named == {
         *("/remind", "/do", "/tasks", "/task", "/cancel", "/retry", "/snooze", "/pause"),
         *("/resume", "/approve", "/reject", "/resolve", "/timezone", "/help", "/done"),

@@ -44,11 +44,11 @@ def test_a_listing_is_soonest_first_with_marks() -> None:
     ("count", "says", "first", "last"),
     [
         (20, "/tasks", "00000000", "00000013"),
-        (21, "/tasks", "00000000", "and 1 more: /tasks 2"),
+        (21, "/tasks", "00000000", "1 more: /tasks 2"),
         (21, "/tasks 2", "00000014", "00000014"),
-        (50, "/tasks 2", "00000014", "and 10 more: /tasks 3"),
+        (50, "/tasks 2", "00000014", "10 more: /tasks 3"),
         (50, "/tasks 3", "00000028", "00000031"),
-        (20, "/tasks 2", "There is no page 2. /tasks shows", "There is no page 2."),
+        (20, "/tasks 2", "There is no page 2. First page:", "There is no page 2."),
     ],
 )
 def test_a_listing_has_pages_of_twenty(count: int, says: str, first: str, last: str) -> None:
@@ -75,9 +75,9 @@ def test_all_about_a_series_that_was_put_off() -> None:
     harness = ChatHarness(task).set_timezone("Europe/Berlin")
     assert harness.say(f"/task {SHORT}").splitlines() == [
         f"Reminder {SHORT}: stretch",
-        "Status: waiting",
-        "When: Tuesday 17 Feb 2026, 14:00 (Europe/Berlin)",
-        "Its own time: Tuesday 17 Feb 2026, 13:00 (Europe/Berlin)",
+        "Status: pending",
+        "Due: Tuesday 17 Feb 2026, 14:00 (Europe/Berlin)",
+        "Originally due: Tuesday 17 Feb 2026, 13:00 (Europe/Berlin)",
         "Repeats: every day",
         "Last delivered: Monday 16 Feb 2026, 13:00 (Europe/Berlin)",
     ]
@@ -86,8 +86,8 @@ def test_all_about_a_series_that_was_put_off() -> None:
 def test_all_about_a_failure_with_its_next_try() -> None:
     task = replace(fail_repeatedly(an_action(), 1), last_error="boom\nbang")
     reply = ChatHarness(task).say(f"/task {SHORT}")
-    assert f"Action {SHORT}: stretch\nStatus: waiting\nWhen: " in reply
-    assert "\nRetries: 1 of 5\nLast error: boom bang\nNext try: Tuesday 17 Feb 2026, 12:" in reply
+    assert f"Action {SHORT}: stretch\nStatus: pending\nDue: " in reply
+    assert "\nRetries: 1 of 5\nLast error: boom bang\nNext retry: Tuesday 17 Feb 2026, 12:" in reply
 
 
 def test_what_is_blocked_comes_at_no_time() -> None:

@@ -162,7 +162,7 @@ def test_the_escalation_notification_states_why_the_review_failed() -> None:
     failed = end_review(review_of(task), Status.FAILED, last_error="no such model")
     [text] = notification_texts(task, apply_review(task, failed, at=LATER))
     assert "needs you" in text
-    assert "The review of its specification failed: no such model." in text
+    assert "The review of its specification failed: no such model" in text
 
 
 @pytest.mark.parametrize("status", [Status.BLOCKED, Status.FAILED])

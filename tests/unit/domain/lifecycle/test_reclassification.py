@@ -376,7 +376,7 @@ def an_indeterminate_task() -> Task:
     [
         (lambda: an_action(), "pending: it has no failure"),
         (lambda: claim_task(an_action()), "running right now"),
-        (an_indeterminate_task, "may have had its effect"),
+        (an_indeterminate_task, "may or may not have happened: resolve it first"),
         (lambda: cancel(harness_with_failure().task, at=NOW), "cancelled: it has no failure"),
         (
             lambda: replace(harness_with_failure().task, status=Status.COMPLETED),

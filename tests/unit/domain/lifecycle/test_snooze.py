@@ -39,9 +39,7 @@ def test_the_next_occurrence_keeps_its_scheduled_time(until: datetime) -> None:
 
 @pytest.mark.parametrize("until", [NOW + DAY - MINUTE / 2, NOW + DAY, NOW + 3 * DAY])
 def test_snooze_until_the_next_occurrence_is_rejected(until: datetime) -> None:
-    with pytest.raises(
-        InvalidStateError, match=r"comes again by itself on Wednesday 18 Feb 2026, 12:0"
-    ):
+    with pytest.raises(InvalidStateError, match=r"comes again on Wednesday 18 Feb 2026, 12:0"):
         user_actions.snooze(a_task(**DAILY), until=until)
 
 

@@ -252,7 +252,7 @@ def a_failed_run(
 def test_a_task_that_may_have_had_its_effect_cannot_be_rescheduled(
     mutation: MutationStatus, repeat: str | None
 ) -> None:
-    with pytest.raises(InvalidStateError, match="may have had its effect already"):
+    with pytest.raises(InvalidStateError, match="may have happened already"):
         user_actions.edit(a_failed_run(mutation, repeat=repeat), LATER)
 
 

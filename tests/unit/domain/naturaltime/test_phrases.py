@@ -165,21 +165,36 @@ def test_what_follows_the_time_is_kept_as_it_was_written(text: str, rest: str) -
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
-        ("at 9", "Did you mean 21:00 today or 09:00 tomorrow?"),
-        ("at 12:15", "Did you mean 00:15 tomorrow or 12:15 tomorrow?"),
-        ("tomorrow at 5", "Did you mean 05:00 or 17:00?"),
-        ("monday at 18:00", "Did you mean 18:00 today or 18:00 on Monday 23 Nov 2026?"),
-        ("monday at 9", "Did you mean 21:00 today or 09:00 on Monday 23 Nov 2026?"),
-        ("next friday", "Did you mean Friday 20 Nov 2026 or Friday 27 Nov 2026?"),
-        ("03/04 9:00", "Did you mean 3 April or 4 March?"),
-        ("today at 13:00", "13:00 today has passed. What time do you mean?"),
-        ("2020-01-01 9:00", "Wednesday 1 Jan 2020 has passed. Which day do you mean?"),
-        ("february 30", "There is no day 30 in February. Which day do you mean?"),
-        ("at 25:00", "There is no such time as 25:00. What time do you mean?"),
-        ("at 13pm", "There is no such time as 13pm. What time do you mean?"),
+        ("at 9", "Did you mean 21:00 today or 09:00 tomorrow? Send it again with one of them."),
+        (
+            "at 12:15",
+            "Did you mean 00:15 tomorrow or 12:15 tomorrow? Send it again with one of them.",
+        ),
+        ("tomorrow at 5", "Did you mean 05:00 or 17:00? Send it again with one of them."),
+        (
+            "monday at 18:00",
+            "Did you mean 18:00 today or 18:00 on Monday 23 Nov 2026? "
+            "Send it again with one of them.",
+        ),
+        (
+            "monday at 9",
+            "Did you mean 21:00 today or 09:00 on Monday 23 Nov 2026? "
+            "Send it again with one of them.",
+        ),
+        (
+            "next friday",
+            "Did you mean Friday 20 Nov 2026 or Friday 27 Nov 2026? "
+            "Send it again with one of them.",
+        ),
+        ("03/04 9:00", "Did you mean 3 April or 4 March? Send it again with one of them."),
+        ("today at 13:00", "13:00 today has passed. Write a later time."),
+        ("2020-01-01 9:00", "Wednesday 1 Jan 2020 has passed. Write a later date."),
+        ("february 30", "February has no day 30. Write another date."),
+        ("at 25:00", "25:00 is not a time. Write a time from 00:00 to 23:59."),
+        ("at 13pm", "13pm is not a time. Write a time from 00:00 to 23:59."),
         (
             "in 9999999999 years",
-            "That is more than 100 years away; the most I can keep is 100 years.",
+            "That is more than 100 years away. Write a time within 100 years.",
         ),
     ],
 )
@@ -191,7 +206,9 @@ def test_what_is_asked_back_names_the_choice(text: str, asked: str) -> None:
     "text", ["at 9", "at 12:15", "monday at 18:00", "monday at 9", "next friday", "03/04 9:00"]
 )
 def test_what_is_offered_in_a_question_can_be_typed_as_the_answer(text: str) -> None:
-    offered = re.fullmatch(r"Did you mean (.+) or (.+)\?", question(text))
+    offered = re.fullmatch(
+        r"Did you mean (.+) or (.+)\? Send it again with one of them.", question(text)
+    )
     assert offered is not None
     first, second = (when(f"{answer} stretch") for answer in offered.groups())
     assert first.remaining_text == second.remaining_text == "stretch"
@@ -261,7 +278,10 @@ def test_numbers_that_are_no_time_are_left_alone(text: str) -> None:
 
 @pytest.mark.parametrize("zone", ["[Europe/London]", "[UTC+1]", "(Asia/Kolkata)", "+1", "GMT"])
 def test_a_time_in_another_zone_is_asked_back(zone: str) -> None:
-    asked = "I read times in your own zone, which /timezone sets. What time is it there?"
+    asked = (
+        "Times are in your own time zone. Write the time there, without a zone. "
+        "Change your zone: /timezone <place>"
+    )
     assert question(f"tomorrow 15:00 {zone} call") == asked
     assert question("2026-11-20T15:00:00.000Z call") == asked
 
@@ -270,7 +290,9 @@ def test_a_time_in_another_zone_is_asked_back(zone: str) -> None:
     "text", ["2026-11-20T15:00:30Z x", "2026-11-20T15:00:00.123Z x", "at 15:00:01 x"]
 )
 def test_seconds_of_a_time_of_the_day_are_not_dropped_in_silence(text: str) -> None:
-    assert question(text) == "I cannot keep seconds: at which minute?"
+    assert question(text) == (
+        "Seconds are not supported. Write hours and minutes. Example: at 15:30"
+    )
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,11 @@ def test_a_time_is_told_in_a_zone(instant: str, zone: str, text: str) -> None:
         ("FREQ=MONTHLY;BYDAY=2TU", "every month on the 2nd Tuesday"),
         ("FREQ=MONTHLY;BYDAY=-1FR", "every month on the last Friday"),
         ("FREQ=YEARLY", "every year on 20 November"),
-        ("0 9 * * 1", "by the cron line 0 9 * * 1"),
-        ("FREQ=DAILY;COUNT=3", "by the rule FREQ=DAILY;COUNT=3"),
-        ("FREQ=MONTHLY;BYMONTHDAY=-2", "by the rule FREQ=MONTHLY;BYMONTHDAY=-2"),
-        ("FREQ=MONTHLY;BYDAY=MO,TU", "by the rule FREQ=MONTHLY;BYDAY=MO,TU"),
-        ("FREQ=YEARLY;BYDAY=MO", "by the rule FREQ=YEARLY;BYDAY=MO"),
+        ("0 9 * * 1", "cron 0 9 * * 1"),
+        ("FREQ=DAILY;COUNT=3", "RRULE FREQ=DAILY;COUNT=3"),
+        ("FREQ=MONTHLY;BYMONTHDAY=-2", "RRULE FREQ=MONTHLY;BYMONTHDAY=-2"),
+        ("FREQ=MONTHLY;BYDAY=MO,TU", "RRULE FREQ=MONTHLY;BYDAY=MO,TU"),
+        ("FREQ=YEARLY;BYDAY=MO", "RRULE FREQ=YEARLY;BYDAY=MO"),
     ],
 )
 def test_a_rule_is_told_in_words_where_there_are_some(rule: str, words: str) -> None:
@@ -73,7 +73,10 @@ def test_days_of_the_month_have_their_endings(day: int, words: str) -> None:
 
 def test_a_day_that_not_every_month_has_is_told_with_what_stands_for_it() -> None:
     anchor = FRIDAY_20.replace(month=10, day=31)
-    assert describe_recurrence("monthly", anchor) == "every month on the 31st or its last day"
+    assert (
+        describe_recurrence("monthly", anchor)
+        == "every month on the 31st, or the last day of shorter months"
+    )
 
 
 def test_what_no_chat_can_show_is_left_out() -> None:

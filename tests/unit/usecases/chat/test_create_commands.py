@@ -36,7 +36,7 @@ def test_a_series_says_how_it_repeats() -> None:
     harness = ChatHarness().set_timezone(BERLIN)
     first, second = told(harness, "/remind every weekday 8:30 stand-up")
     assert first.endswith("set for Wednesday 18 Feb 2026, 08:30 (Europe/Berlin): stand-up")
-    assert second == "It repeats every weekday."
+    assert second == "Repeats: every weekday"
     assert harness.task.repeat is not None
 
 
@@ -61,14 +61,17 @@ def test_people_say_it_their_own_way(text: str, description: str, clock: str) ->
 @pytest.mark.parametrize(
     ("text", "reply"),
     [
-        ("/remind stretch", "When? For example: /remind in 10 minutes stretch"),
-        ("remind me to buy a ticket for friday 20:00", "When? For example:"),
-        ("/remind in 10 minutes", "What about? For example: /remind in 10 minutes stretch"),
+        ("/remind stretch", "When? Example: /remind in 10 minutes stretch"),
+        ("remind me to buy a ticket for friday 20:00", "When? Example:"),
+        (
+            "/remind in 10 minutes",
+            "What should I remind you of? Example: /remind in 10 minutes stretch",
+        ),
         ("/remind 2020-01-01 10:00 x", "has passed"),
         ("/remind at 5 tea", "Did you mean"),
         ("remind me to have tea at 5", "Did you mean"),
         ("/do at 5 tea", "Did you mean"),
-        ("/do at 18:00", "What is to be done?"),
+        ("/do at 18:00", "What should I do?"),
         ("/remind in 10 minutes " + "x" * 4_001, "description: must be at most 4,000 characters"),
     ],
 )
@@ -86,7 +89,10 @@ def test_a_zone_that_was_guessed_is_said_to_be_until_it_is_set(text: str) -> Non
     harness = ChatHarness()
     reply = harness.say(text, locale="de")
     assert "15:00 (Europe/Berlin): tea" in reply
-    assert "I guessed Europe/Berlin from your language: /timezone <place> corrects it." in reply
+    assert (
+        "I guessed your time zone from your language: Europe/Berlin. Change it: /timezone <place>"
+        in reply
+    )
     harness.say("/timezone tokyo", locale="de")
     assert "guessed" not in harness.say(text, locale="de")
     assert harness.tasks[-1].timezone == "Asia/Tokyo"
@@ -94,7 +100,7 @@ def test_a_zone_that_was_guessed_is_said_to_be_until_it_is_set(text: str) -> Non
 
 def test_without_any_sign_it_is_utc_and_said_to_be() -> None:
     reply = ChatHarness().say("/remind at 15:00 tea", locale="en-US")
-    assert reply.endswith("That is UTC: /timezone <place> sets your own, such as Europe/Berlin.")
+    assert reply.endswith("This time is in UTC. Set your time zone: /timezone <place>")
 
 
 def test_a_mere_delay_is_the_same_everywhere() -> None:
@@ -134,7 +140,7 @@ def test_what_is_overdue_by_a_slow_queue_is_sent_at_once() -> None:
 def test_what_is_long_overdue_is_asked_for_again(text: str) -> None:
     harness = ChatHarness()
     reply = harness.say(text, now=NOW + 15 * MINUTE + MINUTE / 60)
-    assert reply.startswith("Your message took too long to get here")
+    assert reply.startswith("Your message arrived too late")
     assert harness.tasks == []
 
 
@@ -167,18 +173,18 @@ def test_a_near_duplicate_is_made_and_pointed_out() -> None:
     harness = ChatHarness().set_timezone(BERLIN)
     harness.say("/remind at 18:00 pay the rent")
     [before] = harness.tasks
-    _, hint = told(harness, "/remind at 18:03 Pay the rent!")
+    _, *hint = told(harness, "/remind at 18:03 Pay the rent!")
     assert len(harness.tasks) == 2
-    assert hint == (
-        f"You have one like it: {before.short_id}, Tuesday 17 Feb 2026, 18:00 (Europe/Berlin): "
-        f"pay the rent. /cancel {before.short_id} if one is enough."
+    assert "\n".join(hint) == (
+        f"Similar task: {before.short_id}, Tuesday 17 Feb 2026, 18:00 (Europe/Berlin): "
+        f"pay the rent\nCancel it: /cancel {before.short_id}"
     )
 
 
 def test_anothers_task_is_no_duplicate() -> None:
     harness = ChatHarness()
     harness.say("/remind at 18:00 pay the rent", sender_id="bob")
-    assert "like it" not in harness.say("/remind at 18:00 pay the rent")
+    assert "Similar task" not in harness.say("/remind at 18:00 pay the rent")
 
 
 # Actions
@@ -205,7 +211,7 @@ def test_an_action_has_its_time() -> None:
 @pytest.mark.parametrize("text", ["/do call Bob tomorrow at 9", "/do sum up the day on friday"])
 def test_a_time_at_the_end_of_an_action_is_asked_about(text: str) -> None:
     harness = ChatHarness()
-    assert harness.say(text).startswith("Is the time at the end when it is to be done?")
+    assert harness.say(text).startswith("Should it run at the time at the end?")
     assert not harness.store.tasks
 
 
@@ -224,11 +230,14 @@ def test_an_action_that_is_to_start_now_does_so_after_a_slow_queue_too() -> None
 @pytest.mark.parametrize("text", ["/do sum up the day", "/do now sum up the day"])
 def test_an_action_asked_for_long_ago_is_not_done_without_asking(text: str) -> None:
     harness = ChatHarness()
-    assert harness.say(text, now=NOW + 6 * MINUTE).startswith("Your message took too long")
+    assert harness.say(text, now=NOW + 6 * MINUTE).startswith("Your message arrived too late")
     assert harness.store.tasks == {}
 
 
 def test_where_nobody_can_do_it_that_is_said() -> None:
     harness = ChatHarness(providers=())
-    assert harness.say("/do sum up the day") == "Nothing can be done here: no provider is set up."
+    assert (
+        harness.say("/do sum up the day")
+        == "Actions are not available here: no provider is configured."
+    )
     assert harness.tasks == []

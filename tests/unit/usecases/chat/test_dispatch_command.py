@@ -51,28 +51,31 @@ def test_half_a_command_is_answered_with_what_is_missing_and_no_more(text: str) 
 
 
 def test_what_is_no_command_is_answered_with_all_there_are() -> None:
-    assert ChatHarness().say("/frobnicate") == f"I did not understand that.\n{HELP_TEXT}"
+    assert (
+        ChatHarness().say("/frobnicate")
+        == f"I did not understand that. These are the commands:\n{HELP_TEXT}"
+    )
 
 
 def test_a_zone_is_remembered_and_told() -> None:
     harness = ChatHarness()
-    assert harness.say("/timezone").startswith("I do not know your time zone, so times are in UTC.")
+    assert harness.say("/timezone").startswith("Your time zone is not set, so times are in UTC.")
     assert harness.say("/timezone", locale="ja").startswith(
-        "I guessed Asia/Tokyo from your language"
+        "I guessed your time zone from your language: Asia/Tokyo."
     )
     assert harness.say("/timezone BERLIN") == (
-        "Your time zone is Europe/Berlin from now on. "
-        "It is Tuesday 17 Feb 2026, 13:00 (Europe/Berlin)."
+        "Your time zone is now Europe/Berlin. "
+        "Local time: Tuesday 17 Feb 2026, 13:00 (Europe/Berlin)"
     )
     assert harness.say("/timezone", locale="ja") == (
-        "Your time zone is Europe/Berlin.\nIt is Tuesday 17 Feb 2026, 13:00 (Europe/Berlin)."
+        "Your time zone is Europe/Berlin.\nLocal time: Tuesday 17 Feb 2026, 13:00 (Europe/Berlin)"
     )
     assert "UTC" in harness.say("/timezone", sender_id="bob")
 
 
 def test_a_zone_that_is_not_understood_leaves_the_one_before() -> None:
     harness = ChatHarness().set_timezone("Asia/Tokyo")
-    assert "CET is a time, and no place" in harness.say("/timezone CET")
+    assert "CET does not say when your clocks change" in harness.say("/timezone CET")
     assert "Asia/Tokyo" in harness.say("/timezone")
 
 
@@ -118,12 +121,14 @@ def test_quiet_hours_are_kept_in_the_zone_of_whoever_sets_them() -> None:
 def test_a_zone_that_is_guessed_is_said_to_be() -> None:
     said = ChatHarness().say("/quiet 22:00-7:00", locale="ja")
     assert "(Asia/Tokyo)" in said
-    assert said.endswith("I guessed Asia/Tokyo from your language: /timezone <place> corrects it.")
+    assert said.endswith(
+        "I guessed your time zone from your language: Asia/Tokyo. Change it: /timezone <place>"
+    )
 
 
 def test_without_a_zone_there_are_no_quiet_hours() -> None:
     harness = ChatHarness()
-    assert "Say where you are first" in harness.say("/quiet 22:00-7:00")
+    assert "I need your time zone first." in harness.say("/quiet 22:00-7:00")
     assert harness.quiet_hours.by_owner == {}
 
 
@@ -145,7 +150,7 @@ def test_other_quiet_hours_let_through_what_the_old_ones_held() -> None:
 @pytest.mark.parametrize(
     ("zone", "due_in", "said"),
     [
-        ("America/New_York", 0 * HOUR, "\n1 reminder that waited comes now."),  # 07:00 there
+        ("America/New_York", 0 * HOUR, "\n1 waiting reminder comes now."),  # 07:00 there
         ("Asia/Kolkata", HOUR / 2, ""),  # 17:30
         ("Europe/Berlin", 2 * HOUR, ""),  # 13:00: it was to come before they end there
     ],
@@ -172,9 +177,7 @@ def test_shorter_quiet_hours_end_sooner_for_what_waits() -> None:
 def test_whoever_died_before_letting_through_what_was_held_does_so_when_asked_again() -> None:
     held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_hours_wait("13:00"))
     harness = ChatHarness(held).set_timezone("UTC")
-    assert harness.say("/quiet off") == (
-        "You have no quiet hours any more.\n1 reminder that waited comes now."
-    )
+    assert harness.say("/quiet off") == ("Your quiet hours are off.\n1 waiting reminder comes now.")
     assert harness.task.due_at == NOW
     assert harness.say("/quiet off").startswith("You have no quiet hours.")
 
@@ -190,7 +193,7 @@ def test_what_others_change_at_the_same_moment_does_not_keep_quiet_hours_on(
         raise StaleTaskError(before.id)
 
     monkeypatch.setattr(harness.store, "save", lost)
-    assert harness.say("/quiet off") == "You have no quiet hours any more."
+    assert harness.say("/quiet off") == "Your quiet hours are off."
 
 
 def test_what_is_called_off_at_the_same_moment_is_not_said_to_come() -> None:
@@ -199,7 +202,7 @@ def test_what_is_called_off_at_the_same_moment_is_not_said_to_come() -> None:
     harness.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
     called_off = cancel(held, at=NOW)
     harness.store.concurrent_writes.append(lambda: harness.store.tasks.update({ID: called_off}))
-    assert harness.say("/quiet off") == "You have no quiet hours any more."
+    assert harness.say("/quiet off") == "Your quiet hours are off."
     assert (harness.task, harness.queue) == (called_off, [])
 
 
@@ -207,7 +210,7 @@ def test_what_waits_for_something_else_goes_on_waiting() -> None:
     parked = an_action(due_at=NOW + HOUR, wait=PROVIDER_DOWN)
     harness = ChatHarness(parked).set_timezone("UTC")
     harness.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
-    assert harness.say("/quiet off") == "You have no quiet hours any more."
+    assert harness.say("/quiet off") == "Your quiet hours are off."
     assert harness.task == parked
 
 

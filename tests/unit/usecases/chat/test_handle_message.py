@@ -110,7 +110,7 @@ def test_an_answer_that_is_told_late_says_so(later: int, is_late: bool) -> None:
 
     assert chat.parse(now=REMIND.sent_at + timedelta(seconds=later))
     [told] = chat.platform.told
-    assert ("This answer comes late: you asked on" in told) is is_late
+    assert ("This reply is late. You wrote on" in told) is is_late
 
 
 @pytest.mark.parametrize("written", [0, 1])

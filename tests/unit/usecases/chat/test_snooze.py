@@ -287,7 +287,7 @@ def test_what_comes_by_itself_does_not_ring_twice_at_once(
     harness = ChatHarness(series)
     harness.say(f"/snooze {ID} 5m rang")
     reply = harness.say(button(series, label), at=NOW + after)
-    assert reply.startswith(f"It comes again by itself on {comes_at}")
+    assert reply.startswith(f"Not snoozed, the series comes again on {comes_at}")
     assert reply.endswith(": stretch")
     # They wanted it later than in those five minutes, and the last word counts.
     assert made(harness).status is Status.CANCELLED
@@ -317,7 +317,9 @@ def test_what_was_snoozed_and_rang_does_not_run_into_its_series_either() -> None
     harness.say(button(series, "Snooze 20 min"), at=NOW + 20 * MINUTE)
     again = rung_next(harness, made(harness))
     reply = harness.say(button(again, "Snooze 20 min"), at=again.due_at)
-    assert reply.startswith("It comes again by itself on Tuesday 17 Feb 2026, 13:00 (UTC)")
+    assert reply.startswith(
+        "Not snoozed, the series comes again on Tuesday 17 Feb 2026, 13:00 (UTC)"
+    )
     assert len(harness.tasks) == 2
 
 
@@ -349,7 +351,7 @@ def test_its_button_means_what_rang_though_the_next_is_nearer() -> None:
 def test_a_press_that_took_too_long_to_get_here_is_asked_for_again() -> None:
     harness = ChatHarness(rung())
     reply = harness.say(MINUTES_20, now=NOW + 26 * MINUTE)
-    assert reply.startswith("Your message took too long to get here")
+    assert reply.startswith("Your message arrived too late")
     assert harness.task.id == ID
 
 
@@ -359,8 +361,8 @@ def test_a_press_that_took_too_long_to_get_here_is_asked_for_again() -> None:
 def test_why_it_is_not_put_off_is_said_in_the_zone_of_whoever_asks() -> None:
     harness = ChatHarness(a_task(repeat="daily", due_at=NOW + HOUR)).set_timezone("Asia/Tokyo")
     assert harness.say(f"/snooze {SHORT} 24 hours") == (
-        f"Task {SHORT} comes again by itself on Wednesday 18 Feb 2026, 22:00 (Asia/Tokyo): "
-        "snooze it for less."
+        f"Task {SHORT} comes again on Wednesday 18 Feb 2026, 22:00 (Asia/Tokyo): "
+        "choose a shorter snooze."
     )
 
 
@@ -402,7 +404,7 @@ def test_how_long_is_asked_back(length: str) -> None:
     task = a_task(due_at=NOW + HOUR)
     harness = ChatHarness(task)
     asked = harness.say(f"/snooze {SHORT} {length}")
-    assert asked.endswith((".", "?", "For example: /snooze a1b2c3d4 20 minutes"))
+    assert asked.endswith((".", "?", "Example: /snooze a1b2c3d4 20 minutes"))
     assert harness.task == task
 
 
@@ -427,16 +429,14 @@ def test_done_leaves_a_series_to_go_on_and_says_so() -> None:
     series = rung(repeat="daily")
     harness = ChatHarness(series)
     assert harness.say(DONE) == (
-        "Done: stretch\nThe series goes on: Wednesday 18 Feb 2026, 12:00 (UTC)."
+        "Done: stretch\nNext occurrence: Wednesday 18 Feb 2026, 12:00 (UTC)"
     )
     assert harness.task == series
 
 
 def test_how_a_series_goes_on_is_told_in_the_zone_of_whoever_asks() -> None:
     harness = ChatHarness(rung(repeat="daily")).set_timezone("Asia/Tokyo")
-    assert harness.say(DONE).endswith(
-        "The series goes on: Wednesday 18 Feb 2026, 21:00 (Asia/Tokyo)."
-    )
+    assert harness.say(DONE).endswith("Next occurrence: Wednesday 18 Feb 2026, 21:00 (Asia/Tokyo)")
 
 
 def test_a_series_that_is_cancelled_takes_along_what_was_snoozed_of_it() -> None:
@@ -446,7 +446,7 @@ def test_a_series_that_is_cancelled_takes_along_what_was_snoozed_of_it() -> None
     second = rung_next(harness, first)
     harness.say(button(second, "Snooze 20 min"), at=NOW + DAY)
     assert harness.say(f"/cancel {SHORT}", at=NOW + DAY) == (
-        f"Cancelled {SHORT}: pay\nWhat you had snoozed of it is cancelled, too."
+        f"Cancelled {SHORT}: pay\nIts snoozed reminders are cancelled too."
     )
     assert [task.id for task in harness.tasks if task.is_open] == [OTHER]
     assert len(harness.tasks) == 4
@@ -516,5 +516,5 @@ def test_done_while_its_worker_still_writes_changes_nothing() -> None:
 
 def test_an_action_is_cancelled_and_not_done() -> None:
     harness = ChatHarness(an_action())
-    assert harness.say(DONE) == f"Task {SHORT} is no reminder: cancel it instead."
+    assert harness.say(DONE) == f"Task {SHORT} is not a reminder: cancel it instead."
     assert harness.task.status is Status.PENDING

@@ -102,7 +102,7 @@ def test_what_nobody_could_answer_is_quoted_on_one_line_and_no_longer_than_need_
     office.take(a_message(f"/remind \u202e in\n5m {'x' * 200}"), queue=Queue.CHAT)
     [notice] = office.notices
     quoted, _ = notice.message.text.splitlines()
-    assert quoted == f"I could not answer this: /remind  in 5m {'x' * 85} …"
+    assert quoted == f"I could not answer this message: /remind  in 5m {'x' * 85} …"
 
 
 def test_what_opens_doors_is_not_kept_with_a_message() -> None:

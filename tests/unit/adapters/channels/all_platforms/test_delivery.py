@@ -16,7 +16,7 @@ from tests.support.chat_cases import (
 )
 from tests.unit.adapters.channels.all_platforms.line import Line
 
-CUT = re.compile(r"(?s)(.*)… \\?\(cut, ([\d,]+) characters more\\?\)")
+CUT = re.compile(r"(?s)(.*)… \\?\(cut, ([\d,]+) more characters\\?\)")
 
 
 def test_a_message_is_posted_once_as_json(line: Line) -> None:

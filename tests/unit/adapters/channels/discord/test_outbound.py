@@ -128,7 +128,7 @@ def test_what_does_not_fit_is_cut_with_its_escapes(
 ) -> None:
     content = body_sent(discord, receiver, ChatMessage(text))["content"]
     assert 1_950 <= len(content) <= 2_000
-    assert content.endswith(r"characters more\)")
+    assert content.endswith(r"more characters\)")
 
 
 def test_what_just_fits_with_its_escapes_is_not_cut(

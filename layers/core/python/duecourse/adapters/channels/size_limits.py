@@ -39,7 +39,7 @@ def truncate_text(text: str, limit: int, escape: Escape = str) -> str:
 
 def _truncate_at(text: str, max_length: int, escape: Escape) -> str:
     at = _cluster_boundary(text, max_length)
-    return escape(f"{text[:at]}… (cut, {len(text) - at:,} characters more)")
+    return escape(f"{text[:at]}… (cut, {len(text) - at:,} more characters)")
 
 
 def _cluster_boundary(text: str, at: int) -> int:

@@ -19,30 +19,29 @@ _MOST_NAMED = 3
 
 def format_error_rate(hour: HourCounts, threshold_percent: int) -> str:
     return (
-        f"Alert: {_format_percent(hour.failed_percent)} of the runs failed in the last hour, "
-        f"{round(hour.failed)} of {round(hour.runs)}: more than {threshold_percent}%. "
-        "What fails and why: the dashboard's page Failures, or `duecourse stats`."
+        f"Alert: {_format_percent(hour.failed_percent)} of runs failed in the last hour "
+        f"({round(hour.failed)} of {round(hour.runs)}). The limit is {threshold_percent}%. "
+        "Details: dashboard page Failures, or `duecourse stats`"
     )
 
 
 def format_lateness(hour: HourCounts, late_after: timedelta) -> str:
     return (
-        f"Alert: {_format_percent(hour.late_percent)} of the runs in the last hour ended more than "
-        f"{late_after.total_seconds():.0f} seconds late, "
-        f"{round(hour.late)} of {round(hour.succeeded)}. "
-        "How late: the dashboard's page Lateness, or `duecourse stats`. If work piles up, look at "
-        "the logs of the scanner and the worker."
+        f"Alert: {_format_percent(hour.late_percent)} of runs in the last hour ended more than "
+        f"{late_after.total_seconds():.0f} seconds late "
+        f"({round(hour.late)} of {round(hour.succeeded)}). "
+        "If tasks pile up, check the logs of the scanner and the worker. "
+        "Details: dashboard page Lateness, or `duecourse stats`"
     )
 
 
 def format_budget(budget: Budget) -> str:
     used, name = budget.limit - budget.remaining, budget.name
     return (
-        f"Alert: budget {name} is used to {_format_percent(budget.used_percent)} today, "
-        f"{format_dollars(used)} of {format_dollars(budget.limit)} dollars. "
-        "What would pass the limit "
-        f"waits until {_format_time(budget.resets_at)}. To raise it: "
-        f'PUT /budgets/{name} {{"limit": <dollars>}}.'
+        f"Alert: budget {name} is at {_format_percent(budget.used_percent)} today "
+        f"({format_dollars(used)} of {format_dollars(budget.limit)} dollars). "
+        f"Tasks that exceed the limit wait until {_format_time(budget.resets_at)}. "
+        f'Raise it: PUT /budgets/{name} {{"limit": <dollars>}}'
     )
 
 
@@ -50,22 +49,21 @@ def format_breaker(provider: str, breaker: CircuitBreaker) -> str:
     failures = "1 failure" if breaker.failures == 1 else f"{breaker.failures} failures"
     return (
         f"Alert: provider {to_one_line(provider, _NAME_LIMIT)} is down"
-        f"{_format_since(breaker.opened_at or breaker.state_changed_at)}, with {failures} so far. "
-        f"Its work waits and is tried again by itself{_format_from(breaker.state_until)}. "
-        "What it answered: the dashboard's page "
-        "Failures. Once it is back, nothing is left to do."
+        f"{_format_since(breaker.opened_at or breaker.state_changed_at)}, with {failures}. "
+        f"Its tasks wait and are retried automatically{_format_from(breaker.state_until)}. "
+        "Details: dashboard page Failures"
     )
 
 
 def format_dead_letters(letters: Sequence[DeadLetter]) -> str:
     count = len(letters)
     many = f"{count} or more" if count >= MAX_DEAD_LETTERS else f"{count}"
-    kept = "1 message is" if count == 1 else f"{many} messages are"
+    messages = "1 message" if count == 1 else f"{many} messages"
     return (
-        f"Alert: {kept} kept that nobody could process, the oldest of "
+        f"Alert: {messages} could not be processed. The oldest was sent on "
         f"{_format_time(letters[0].sent_at)}. "
-        "Look at them and send them back: the dashboard's page Dead "
-        "letters, or GET /dead-letters and POST /dead-letters/redrive."
+        "Inspect and redrive: dashboard page Dead letters, "
+        "or GET /dead-letters and POST /dead-letters/redrive"
     )
 
 
@@ -74,9 +72,9 @@ def unreadable(count: int, items: Sequence[str]) -> str:
     stored = "1 stored item" if count == 1 else f"{count} stored items"
     return (
         f"Alert: this version of Duecourse cannot read {stored}: {named}"
-        f"{', …' if count > _MOST_NAMED else ''}. What was stored is left as it is, and nothing "
-        "else waits for it. If a newer version was rolled back, deploy it again; the log says "
-        "under item_unreadable what is wrong with each."
+        f"{', …' if count > _MOST_NAMED else ''}. They are left unchanged, and "
+        "other tasks run. If you rolled back a newer version, deploy it again. "
+        "Details: log entries item_unreadable"
     )
 
 

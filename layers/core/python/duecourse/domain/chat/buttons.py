@@ -16,7 +16,7 @@ COMMAND_LIMIT = 64  # bytes: Telegram has the lowest limit
 _SNOOZE_OPTIONS = {"Snooze 20 min": "20m", "1 h": "1h", "Tomorrow": "tomorrow"}
 _RESOLUTION_OPTIONS = {
     "It happened": Resolution.APPLIED,
-    "It didn't": Resolution.NOT_APPLIED,
+    "It did not happen": Resolution.NOT_APPLIED,
     "Skip": Resolution.SKIP,
 }
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 HELP_TEXT = """\
-/remind <when> <what> - for example: /remind tomorrow 9am call the bank
-/do <when> <what> - have it done, at once if you name no time
-/tasks - your open tasks
-/task <id> - all about one of them
-/cancel <id> - cancel it
-/snooze <id> <how long> - put it off, for example by 20 minutes
-/pause <id> and /resume <id> - not now, and on again
-/done <id> - you need no more reminding of it
-/retry <id> - try again what failed
-/approve <id> - the work was done well
-/reject <id> <why> - it was not
-/resolve <id> applied, not_applied or skip - what became of work that was lost track of
-/timezone <place> - where you are, for example: /timezone Europe/Berlin
-/quiet <from>-<to> - when not to disturb you, for example: /quiet 22:00-7:00; or off
-/notify all, important or none - what you hear of your tasks
-/help - this list
+/remind <when> <what> - set a reminder. Example: /remind tomorrow 9am call the bank
+/do <when> <what> - run an action. Without <when>, it starts now
+/tasks - list your open tasks
+/task <id> - show one task
+/cancel <id> - cancel a task
+/snooze <id> <how long> - postpone a task. Example: /snooze a1b2c3d4 20 minutes
+/pause <id> - pause a task
+/resume <id> - resume a paused task
+/done <id> - dismiss a reminder
+/retry <id> - retry a failed task
+/approve <id> - approve finished work
+/reject <id> <why> - reject finished work
+/resolve <id> applied, not_applied or skip - say whether an action with an unknown outcome happened
+/timezone <place> - set your time zone. Example: /timezone Europe/Berlin
+/quiet <from>-<to> - set your quiet hours. Example: /quiet 22:00-7:00. Turn them off: /quiet off
+/notify all, important or none - choose your notifications
+/help - show this list
 
-<when> is in 10 minutes, at 15:00, on friday 8:30, 2026-02-17 15:00, every weekday 8:30, \
-every month on the 1st, every 2 hours, and the like."""
+<when> can be: in 10 minutes, at 15:00, tomorrow 9am, on friday 8:30, 2026-02-17 15:00, \
+every weekday 8:30, every month on the 1st, every 2 hours."""

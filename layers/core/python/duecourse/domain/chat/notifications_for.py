@@ -108,7 +108,7 @@ def _content_for(old: Task, new: Task) -> NotificationContent | None:
             if why
             else notification_text.format_final_failure(new)
         )
-        text = f"{ended} /retry {new.short_id} tries again."
+        text = f"{ended}\nRetry now: /retry {new.short_id}"
         return NotificationContent(
             NotificationKind.FINAL_FAILURE, ChatMessage(text, failure_buttons(new))
         )

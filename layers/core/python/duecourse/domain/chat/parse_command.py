@@ -33,12 +33,12 @@ from duecourse.domain.chat.occurrence_ref import split_ref
 from duecourse.domain.lifecycle.resolve_indeterminate import Resolution
 
 _PAGE_PATTERN = re.compile(r"[1-9][0-9]{0,3}")
-_REMIND_HINT = "When, and what about? For example: /remind in 10 minutes stretch"
+_REMIND_HINT = "When, and what should I remind you of? Example: /remind in 10 minutes stretch"
 _RESOLVE_HINT = (
-    "Which one, and what happened: applied, not_applied or skip?"
-    " For example: /resolve a1b2c3d4 applied"
+    "Which task, and what happened: applied, not_applied or skip?"
+    " Example: /resolve a1b2c3d4 applied"
 )
-_NOTIFY_HINT = "What do you want to hear of: all, important or none? For example: /notify important"
+_NOTIFY_HINT = "Which notifications do you want: all, important or none? Example: /notify important"
 _TASK_COMMANDS: dict[str, Callable[[str], Command]] = {
     "/task": ShowTask,
     "/cancel": Cancel,
@@ -60,7 +60,7 @@ def parse_command(text: str) -> Command:
         return _TASK_COMMANDS[word](rest) if rest else _ask_which_task(word)
     if word in _OTHER_COMMANDS:
         return _OTHER_COMMANDS[word](rest)
-    return Help("I did not understand that.")
+    return Help("I did not understand that. These are the commands:")
 
 
 def _split_first_word(text: str) -> tuple[str, str]:
@@ -69,7 +69,7 @@ def _split_first_word(text: str) -> tuple[str, str]:
 
 
 def _ask_which_task(word: str) -> InvalidCommand:
-    return InvalidCommand(f"Which one? For example: {word} a1b2c3d4. /tasks lists yours.")
+    return InvalidCommand(f"Which task? /tasks lists yours. Example: {word} a1b2c3d4")
 
 
 def _parse_remind(rest: str) -> Command:
@@ -82,16 +82,14 @@ def _parse_do(rest: str) -> Command:
     return (
         CreateAction(rest)
         if rest
-        else InvalidCommand("Do what? For example: /do at 18:00 sum up the day")
+        else InvalidCommand("What should I do? Example: /do at 18:00 sum up the day")
     )
 
 
 def _parse_reject(rest: str) -> Command:
     task_id, reason = _split_first_word(rest)
     if not reason:
-        return InvalidCommand(
-            "Which one, and why? For example: /reject a1b2c3d4 the link is broken"
-        )
+        return InvalidCommand("Which task, and why? Example: /reject a1b2c3d4 the link is broken")
     return Reject(task_id, reason)
 
 
@@ -107,9 +105,7 @@ def _parse_snooze(rest: str) -> Command:
     task_id, words = _split_first_word(rest)
     how_long, rung = split_ref(words)
     if not how_long:
-        return InvalidCommand(
-            "Which one, and for how long? For example: /snooze a1b2c3d4 20 minutes"
-        )
+        return InvalidCommand("Which task, and for how long? Example: /snooze a1b2c3d4 20 minutes")
     return Snooze(task_id, how_long, rung)
 
 

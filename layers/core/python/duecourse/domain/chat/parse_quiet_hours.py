@@ -9,7 +9,7 @@ from duecourse.domain.naturaltime.clock import take_clock
 from duecourse.domain.naturaltime.clock_time import ClockTime
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream
 
-_EXAMPLE = "For example: /quiet 22:00-7:00"
+_EXAMPLE = "Example: /quiet 22:00-7:00"
 _RANGE_PATTERN = re.compile(
     r"(?:from |between )?(?P<start>.+?) ?(?:-|–|—|\b(?:to|until|till|and)\b) ?(?P<end>.+)",
     re.IGNORECASE,
@@ -30,12 +30,10 @@ def parse_quiet_hours(text: str) -> tuple[time, time]:
     if start.is_informal and not start.is_unambiguous:
         early, late = start.time_as_written, start.time_in_other_half
         raise QuietHoursClarificationError(
-            f"Do they begin at {early:%H:%M} or at {late:%H:%M}? {_EXAMPLE}"
+            f"Do they start at {early:%H:%M} or {late:%H:%M}? {_EXAMPLE}"
         )
     if start.time_as_written == end.time_as_written:
-        raise QuietHoursClarificationError(
-            f"They must end at another time than they begin. {_EXAMPLE}"
-        )
+        raise QuietHoursClarificationError(f"Start and end must differ. {_EXAMPLE}")
     return start.time_as_written, end.time_as_written
 
 

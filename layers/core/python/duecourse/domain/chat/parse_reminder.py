@@ -17,7 +17,7 @@ _CONTENT_PREPOSITIONS = frozenset(
 )
 _TIME_PREFIXES = frozenset({"at", "@", "in", "on", "every", "each"})
 _MAX_TIME_WORDS = 16  # of a time at the end
-_TWO_TIMES_QUESTION = Clarification("That names two times. Which one do you mean? Begin with it.")
+_TWO_TIMES_QUESTION = Clarification("That names two times. Write only one, and put it first.")
 
 
 def parse_reminder(

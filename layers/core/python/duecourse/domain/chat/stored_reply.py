@@ -22,5 +22,5 @@ def add_late_note(reply: ChatMessage, message: Message, *, now: datetime) -> Cha
     """Add a note to a reply that comes late: parts of it may be out of date."""
     if now - message.sent_at < LATE_AFTER:
         return reply
-    asked = format_time(message.sent_at, "UTC")
-    return replace(reply, text=f"{reply.text}\nThis answer comes late: you asked on {asked}.")
+    sent = format_time(message.sent_at, "UTC")
+    return replace(reply, text=f"{reply.text}\nThis reply is late. You wrote on {sent}.")

@@ -15,9 +15,9 @@ PAGE_SIZE = 20
 _LISTED_LENGTH = 100  # characters of a description
 _DETAIL_LENGTH = 1_500
 _STATUS_LABELS = {
-    Status.PENDING: "waiting",
-    Status.IN_PROGRESS: "running",
-    Status.PENDING_VERIFICATION: "waiting for your verdict",
+    Status.PENDING: "pending",
+    Status.IN_PROGRESS: "in progress",
+    Status.PENDING_VERIFICATION: "awaiting verification",
     Status.BLOCKED: "blocked",
 }
 
@@ -25,13 +25,13 @@ _STATUS_LABELS = {
 def format_task_list(tasks: Sequence[Task], zone: str | None, *, page: int = 1) -> str:
     """Return one page of `tasks` in the given order. Without `zone`, each uses its own."""
     if not tasks:
-        return "You have no open tasks. /remind in 10 minutes stretch makes one."
+        return "You have no open tasks. Example: /remind in 10 minutes stretch"
     first, last = (page - 1) * PAGE_SIZE, page * PAGE_SIZE
     if first >= len(tasks):
-        return f"There is no page {page}. /tasks shows the first."
+        return f"There is no page {page}. First page: /tasks"
     lines = [_format_line(task, zone or task.timezone) for task in tasks[first:last]]
     more = len(tasks) - last
-    return "\n".join([*lines, *([f"and {more} more: /tasks {page + 1}"] if more > 0 else [])])
+    return "\n".join([*lines, *([f"{more} more: /tasks {page + 1}"] if more > 0 else [])])
 
 
 def format_visible_tasks(
@@ -43,8 +43,8 @@ def format_visible_tasks(
     listed = (
         format_task_list(visible, zone, page=page) if visible else "You have no open tasks here."
     )
-    verb = "is" if hidden_count == 1 else "are"
-    return f"{listed}\n{hidden_count} more of yours {verb} elsewhere: ask me in private."
+    elsewhere = "task is in another chat" if hidden_count == 1 else "tasks are in other chats"
+    return f"{listed}\n{hidden_count} more {elsewhere}. Ask me in private."
 
 
 def _format_line(task: Task, zone: str) -> str:
@@ -52,7 +52,7 @@ def _format_line(task: Task, zone: str) -> str:
     if task.repeat:
         marks.append(describe_recurrence(task.repeat, task.anchor))
     if task.paused or task.status is not Status.PENDING:
-        marks.append(_status_label(task))
+        marks.append(status_label(task))
     return f"{task.short_id}  {', '.join(marks)}: {to_one_line(task.description, _LISTED_LENGTH)}"
 
 
@@ -63,18 +63,18 @@ def format_task_details(task: Task, zone: str | None) -> str:
 def _detail_lines(task: Task, zone: str) -> Iterator[str]:
     description = to_one_line(task.description, _DETAIL_LENGTH)
     yield f"{task.type.capitalize()} {task.short_id}: {description}"
-    yield f"Status: {_status_label(task)}"
+    yield f"Status: {status_label(task)}"
     if task.is_open and task.status is not Status.BLOCKED:
-        yield f"When: {format_time(task.due_at, zone)}"
+        yield f"Due: {format_time(task.due_at, zone)}"
     if task.is_open and task.due_at > task.nominal_at and task.repeat:
-        yield f"Its own time: {format_time(task.nominal_at, zone)}"
+        yield f"Originally due: {format_time(task.nominal_at, zone)}"
     if task.repeat:
         yield f"Repeats: {describe_recurrence(task.repeat, task.anchor)}"
     if task.delivered_at:
         last = "Last delivered" if task.is_reminder else "Last done"
         yield f"{last}: {format_time(task.delivered_at, zone)}"
     if (waits_for := describe_wait(task.wait)) is not None:
-        yield f"Waits for: {to_one_line(waits_for, _LISTED_LENGTH)}"
+        yield f"Waiting for: {to_one_line(waits_for, _LISTED_LENGTH)}"
     yield from _failure_lines(task, zone)
 
 
@@ -84,10 +84,10 @@ def _failure_lines(task: Task, zone: str) -> Iterator[str]:
     if task.last_error:
         yield f"Last error: {format_last_error(task)}"
     if task.next_retry_at:
-        yield f"Next try: {format_time(task.next_retry_at, zone)}"
+        yield f"Next retry: {format_time(task.next_retry_at, zone)}"
 
 
-def _status_label(task: Task) -> str:
+def status_label(task: Task) -> str:
     if task.paused and task.status is Status.PENDING:
         return "paused"
     return _STATUS_LABELS.get(task.status, str(task.status))

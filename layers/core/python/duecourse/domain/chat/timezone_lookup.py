@@ -30,7 +30,7 @@ _ABBREVIATIONS = {
     "msk": "Europe/Moscow",
 }
 _OFFSET_PATTERN = re.compile(r"(?:utc|gmt)?_?[+-]\d.*")
-_EXAMPLE_HINT = "Name a place, for example: /timezone Europe/Berlin"
+_EXAMPLE_HINT = "Name a place. Example: /timezone Europe/Berlin"
 _MAX_SUGGESTIONS = 5
 _MAX_NAME_LENGTH = 60
 _NON_PLACE_PREFIXES = ("posix/", "right/", "systemv/")
@@ -47,8 +47,8 @@ def find_timezone(text: str) -> ZoneInfo:
         return load_timezone("UTC")
     if place := _ABBREVIATIONS.get(wanted):
         raise TimezoneClarificationError(
-            f"{to_one_line(text, _MAX_NAME_LENGTH)} is a time, and no place: "
-            f"it does not say when your clocks change. Name a place, for example: /timezone {place}"
+            f"{to_one_line(text, _MAX_NAME_LENGTH)} does not say when your clocks change. "
+            f"Name a place. Example: /timezone {place}"
         )
     if _OFFSET_PATTERN.fullmatch(wanted):
         raise TimezoneClarificationError(
@@ -88,7 +88,7 @@ def _unknown_message(text: str, query: str, names: Iterable[str]) -> str:
     alike = get_close_matches(place, by_place, n=_MAX_SUGGESTIONS, cutoff=0.75)
     close = [by_place[one] for one in alike if _is_known(by_place[one])]
     hint = f"Did you mean {_format_commands(close)}?" if close else _EXAMPLE_HINT
-    return f"I know no time zone {to_one_line(text, _MAX_NAME_LENGTH)}. {hint}"
+    return f"There is no time zone {to_one_line(text, _MAX_NAME_LENGTH)}. {hint}"
 
 
 def _format_commands(names: Collection[str]) -> str:

@@ -7,7 +7,7 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notification import Notification
 from duecourse.domain.text.formatting import to_one_line
 
-_QUOTE_LIMIT = 100  # characters of what they said
+_QUOTE_LIMIT = 100  # characters of the message
 
 
 def undeliverable_notification(message: Message) -> Notification:
@@ -15,12 +15,13 @@ def undeliverable_notification(message: Message) -> Notification:
 
     The command may have been carried out; perhaps only the reply failed.
     """
-    said = to_one_line(message.text, _QUOTE_LIMIT)
+    quote = to_one_line(message.text, _QUOTE_LIMIT)
     return Notification(
         channel=message.channel,
         target=message.reply_target,
         message=ChatMessage(
-            f"I could not answer this: {said}\nLook at /tasks before you say it again."
+            f"I could not answer this message: {quote}\n"
+            "It may have been carried out. Check /tasks before you send it again."
         ),
         idempotency_key=f"unanswered:{message.task_id}",
         task_id=message.task_id,

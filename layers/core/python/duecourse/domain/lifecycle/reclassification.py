@@ -188,7 +188,9 @@ def _require_failed_run(task: Task) -> Run:
             f"task {task.short_id} is {task.status}: it has no failure to reclassify"
         )
     if task.run.is_unsafe_to_repeat:
-        raise InvalidStateError(f"task {task.short_id} may have had its effect: resolve it first")
+        raise InvalidStateError(
+            f"task {task.short_id} may or may not have happened: resolve it first"
+        )
     return task.run
 
 

@@ -96,8 +96,8 @@ def snooze(
     following = task.series.next_after(task.nominal_at) if task.series else None
     if following is not None and until > following - MIN_SNOOZE_GAP:
         raise InvalidStateError(
-            f"task {task.short_id} comes again by itself on "
-            f"{format_time(following, display_timezone or task.timezone)}: snooze it for less"
+            f"task {task.short_id} comes again on "
+            f"{format_time(following, display_timezone or task.timezone)}: choose a shorter snooze"
         )
     if until == task.due_at:
         return task
@@ -156,7 +156,7 @@ def clear_rescheduled(task: Task) -> Task:
 def _refuse_if_indeterminate(task: Task) -> None:
     if task.status is Status.BLOCKED and task.run is not None and task.run.is_unsafe_to_repeat:
         raise InvalidStateError(
-            f"task {task.short_id} may have had its effect: resolve it first, "
+            f"task {task.short_id} may or may not have happened: resolve it first, "
             "as applied, not_applied or skip"
         )
 
@@ -192,7 +192,7 @@ def _refuse_if_possibly_applied(task: Task) -> None:
     run = retryable_run(task)
     if run is not None and (run.is_applied or run.is_unsafe_to_repeat):
         raise InvalidStateError(
-            f"task {task.short_id} may have had its effect already: its time cannot be changed"
+            f"task {task.short_id} may have happened already: its time cannot be changed"
         )
 
 

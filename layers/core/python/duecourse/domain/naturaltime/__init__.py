@@ -102,7 +102,7 @@ def _first_wall_time(expression: TimeExpression, now: LocalNow) -> datetime:
     if expression.day:
         return resolve_day(expression.day, expression.clock, now)
     if expression.clock is None:
-        raise ClarificationNeededError("When do you mean?")
+        raise ClarificationNeededError("When? Example: tomorrow at 9:00")
     return resolve_clock(expression.clock, now)
 
 

@@ -11,6 +11,7 @@ from duecourse.domain.naturaltime.clock_time import (
     resolve_part_of_day,
 )
 from duecourse.domain.naturaltime.duration import NUMBER_WORDS, UNIT_SPELLINGS
+from duecourse.domain.naturaltime.labels import ambiguity_error
 from duecourse.domain.naturaltime.meridiem import (
     build_meridiem_clock,
     no_such_time_error,
@@ -30,6 +31,7 @@ def take_part_of_day(tokens: TokenStream) -> PartOfDay | None:
 AT_WORDS = ("at", "@", "around", "about")
 _NAMED_MINUTES = {"quarter": 15, "half": 30}
 _SPOKEN_MINUTES = (5, 10, 20, 25)
+_SECONDS_MESSAGE = "Seconds are not supported. Write hours and minutes. Example: at 15:30"
 _MINUTE_WORDS = ("ten", "fifteen", "twenty", "thirty", "forty", "fifty")
 
 
@@ -85,7 +87,7 @@ def _take_spoken_time(tokens: TokenStream, prefix: _ClockPrefix) -> ClockTime | 
         and prefix.is_present
         and (named := _parse_hour(tokens.peek())) in range(1, 13)
     ):
-        raise ClarificationNeededError(f"Did you mean {named - 1 or 12}:30 or {named}:30?")
+        raise ambiguity_error(f"{named - 1 or 12}:30", f"{named}:30")
     direction = tokens.take("past", "to")
     hour_word = tokens.next()
     hour = _parse_hour(hour_word)
@@ -104,7 +106,7 @@ def _take_spoken_time(tokens: TokenStream, prefix: _ClockPrefix) -> ClockTime | 
 
 def _range_or_time_error(at: str, between: str) -> ClarificationNeededError:
     return ClarificationNeededError(
-        f"Did you mean {at}, or from {between}? Write one time with a colon."
+        f"Did you mean {at}, or from {between}? Write one time. Example: at {at}"
     )
 
 
@@ -149,7 +151,7 @@ def _build_compact_time(tokens: TokenStream, digits: str, prefix: _ClockPrefix) 
         return None
     if not prefix.has_at and not tokens.take("hrs", "h", "uhr") and not tokens.is_exhausted:
         raise ClarificationNeededError(
-            f'Is "{digits}" a time? Then write it as {hour:02}:{minute:02}.'
+            f'Is "{digits}" the time? Then write "at {hour:02}:{minute:02}".'
         )
     tokens.take("hrs", "h", "uhr")
     return _build_clock(hour, minute, digits)
@@ -173,7 +175,7 @@ def _take_minute(tokens: TokenStream, hour: Token, prefix: _ClockPrefix) -> int 
         and tokens.peek(2).text not in ("am", "pm", "a", "p")
     ):
         raise ClarificationNeededError(
-            f'Is "{hour.text}.{minute.text}" a time? Then write "at" before it.'
+            f'Is "{hour.text}.{minute.text}" the time? Then write "at {hour.text}:{minute.text}".'
         )
     tokens.position += 2
     _skip_zero_seconds(tokens)
@@ -184,7 +186,7 @@ def _skip_zero_seconds(tokens: TokenStream) -> None:
     sign, second = tokens.peek(), tokens.peek(1)
     if sign.is_adjacent and sign.text == ":" and second.is_adjacent and second.is_number:
         if second.text != "00":
-            raise ClarificationNeededError("I cannot keep seconds: at which minute?")
+            raise ClarificationNeededError(_SECONDS_MESSAGE)
         tokens.position += 2
         _skip_zero_fraction(tokens)
 
@@ -193,7 +195,7 @@ def _skip_zero_fraction(tokens: TokenStream) -> None:
     sign, fraction = tokens.peek(), tokens.peek(1)
     if sign.is_adjacent and sign.text in (".", ",") and fraction.is_adjacent and fraction.is_number:
         if fraction.text.strip("0"):
-            raise ClarificationNeededError("I cannot keep seconds: at which minute?")
+            raise ClarificationNeededError(_SECONDS_MESSAGE)
         tokens.position += 2
 
 
@@ -210,7 +212,9 @@ def _take_minute_words(tokens: TokenStream) -> int | None:
 def _build_clock(hour: int, minute: int, written: Token | str) -> ClockTime:
     text = written if isinstance(written, str) else written.text
     if hour == 24 and minute == 0:
-        raise ClarificationNeededError("24:00 begins the next day: write that day and 00:00.")
+        raise ClarificationNeededError(
+            "24:00 is 00:00 of the next day. Write that day. Example: tomorrow at 00:00"
+        )
     if hour > 23 or minute > 59:
         raise no_such_time_error(f"{hour}:{minute:02}")
     is_sure = hour > 12 or hour == 0 or text.startswith("0")
@@ -223,7 +227,7 @@ def _take_bare_hour(
     if tokens.take("o'clock", "oclock", "uhr") or (tokens.take_adjacent("h") and prefix.is_present):
         return replace(_build_clock(hour, 0, token), is_informal=True)
     if tokens.peek(-1).text == "h":
-        raise ClarificationNeededError(f"Did you mean at {hour}:00 or in {hour} hours?")
+        raise _hour_or_delay_error(hour)
     follows = tokens.peek()
     is_other = follows.is_adjacent and not follows.is_punctuation
     if hour > (24 if prefix.has_at else 23) or is_other or follows.text in UNIT_SPELLINGS:
@@ -236,3 +240,11 @@ def _take_bare_hour(
     if prefix.is_after_day:
         raise ClarificationNeededError(f'Is "{token.text}" the time? Then write "at {token.text}".')
     return None
+
+
+def _hour_or_delay_error(hour: int) -> ClarificationNeededError:
+    """Return the question for `9h` without `at`: a time of day or a delay."""
+    delay = f"in {hour} hour{'' if hour == 1 else 's'}"
+    if hour > 23:
+        return ClarificationNeededError(f'Did you mean "{delay}"? Then write "{delay}".')
+    return ambiguity_error(f"at {hour}:00", delay)

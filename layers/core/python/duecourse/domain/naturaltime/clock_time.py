@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import time
 from enum import Enum
 
+from duecourse.domain.naturaltime.labels import ambiguity_error
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError
 
 DEFAULT_TIME = time(9)  # for a day without a time
@@ -63,14 +64,13 @@ def resolve_part_of_day(part: PartOfDay, clock: ClockTime | None) -> ClockTime:
         return ClockTime(clock.time_in_other_half.hour, clock.minute, part_of_day=part)
     raise ClarificationNeededError(
         f"{clock.time_as_written:%H:%M} is not in the {part.word}. "
-        "What time do you mean, and on which day? For example: tomorrow at 01:00."
+        "Write the day and the time. Example: tomorrow at 01:00"
     )
 
 
 def resolve_on_named_day(clock: ClockTime) -> time:
     """Return the time on a named day. Asks back if an hour from 1 to 6 may be am or pm."""
     if not clock.is_unambiguous and 1 <= clock.hour <= 6:
-        raise ClarificationNeededError(
-            f"Did you mean {clock.time_as_written:%H:%M} or {clock.time_in_other_half:%H:%M}?"
-        )
+        readings = clock.time_as_written, clock.time_in_other_half
+        raise ambiguity_error(*(f"{reading:%H:%M}" for reading in readings))
     return clock.time_as_written

@@ -51,7 +51,8 @@ def _resolve_year(day: int, month: int, year: int | None, today: date) -> date:
         return this_year
     if today - this_year < _RECENT_PAST:
         raise ClarificationNeededError(
-            f"{format_date(this_year)} has passed. Which year do you mean? Write it with the date."
+            f"{format_date(this_year)} has passed. Write the date with its year. "
+            f"Example: {_format_day_of_month(day, month)} {today.year + 1}"
         )
     return this_year.replace(year=today.year + 1)
 
@@ -61,7 +62,7 @@ def _next_leap_day(today: date) -> date:
         if monthrange(year, 2)[1] == 29 and date(year, 2, 29) >= today:
             return date(year, 2, 29)
     raise ClarificationNeededError(
-        "There is no 29 February in the next year. Which day do you mean?"
+        "The next 12 months have no 29 February. Write another date. Example: on 28 february"
     )
 
 
@@ -71,7 +72,7 @@ def validate_date(year: int, month: int, day: int, today: date) -> date:
     if year > today.year + _MAX_YEARS_AHEAD:
         raise ClarificationNeededError(TOO_FAR_MESSAGE)
     if found < today:
-        raise ClarificationNeededError(f"{format_date(found)} has passed. Which day do you mean?")
+        raise ClarificationNeededError(f"{format_date(found)} has passed. Write a later date.")
     return found
 
 
@@ -79,10 +80,12 @@ def _to_date(year: int, month: int, day: int) -> date:
     try:
         return date(year, month, day)
     except ValueError:
-        name = f"{date(2000, month, 1):%B}" if 1 <= month <= 12 else f"a month {month}"
-        raise ClarificationNeededError(
-            f"There is no day {day} in {name}. Which day do you mean?"
-        ) from None
+        missing = (
+            f"{date(2000, month, 1):%B} has no day {day}"
+            if 1 <= month <= 12
+            else f"There is no month {month}"
+        )
+        raise ClarificationNeededError(f"{missing}. Write another date.") from None
 
 
 def take_ordinal(tokens: TokenStream, *, is_suffix_required: bool = True) -> int | None:
@@ -240,7 +243,7 @@ def nth_day_in_month(month: date, position: int, weekday: int | None) -> date | 
 def next_day_with_number(day: int, today: date) -> date:
     """Return the next date, from today on, with this day of the month."""
     if not 1 <= day <= 31:
-        raise ClarificationNeededError(f"No month has a day {day}. Which day do you mean?")
+        raise ClarificationNeededError(f"No month has a day {day}. Write a day from 1 to 31.")
     month = today.replace(day=1)
     while (found := nth_day_in_month(month, day, None)) is None or found < today:
         month = first_of_next_month(month)

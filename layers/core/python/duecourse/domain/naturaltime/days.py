@@ -17,7 +17,7 @@ from duecourse.domain.naturaltime.dates import (
     take_ordinal,
     validate_date,
 )
-from duecourse.domain.naturaltime.labels import ambiguity_error, format_date
+from duecourse.domain.naturaltime.labels import ASK_DATE, ambiguity_error, format_date
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream
 from duecourse.domain.naturaltime.weekdays import FULL_NAMES, WEEKDAYS, take_weekday
 
@@ -61,7 +61,9 @@ def _take_matching_weekday(tokens: TokenStream, day: date) -> int | None:
 
 def _take_near_day(tokens: TokenStream, today: date) -> ParsedDay | None:
     if tokens.take("yesterday"):
-        raise ClarificationNeededError("Yesterday has passed. Which day do you mean?")
+        raise ClarificationNeededError(
+            "Yesterday has passed. Write a later day. Example: tomorrow at 9:00"
+        )
     tokens.take("on")
     tokens.take("the")
     if tokens.take_phrase("day after tomorrow"):
@@ -92,13 +94,14 @@ def _take_weekday_phrase(tokens: TokenStream, today: date) -> ParsedDay | None:
     if tokens.take_phrase("next week"):
         which_one = "next week"
     elif tokens.peek().text == "week":
-        raise ClarificationNeededError("Which day do you mean? Write its date.")
+        raise ClarificationNeededError(ASK_DATE)
     dated = tokens.try_take(_take_date_after_weekday, today)
     if dated is None:
         return _resolve_weekday(which_one, number, today)
     if dated.weekday() != number:
         raise ClarificationNeededError(
-            f"{format_date(dated)} is no {FULL_NAMES[number].title()}. Which do you mean?"
+            f"{format_date(dated)} is not a {FULL_NAMES[number].title()}. "
+            "Write only the date, or only the weekday."
         )
     return ParsedDay(dated)
 
@@ -125,7 +128,9 @@ def _resolve_weekday(which_one: str, number: int, today: date) -> ParsedDay:
     monday = _next_monday(today)
     match which_one:
         case "last":
-            raise ClarificationNeededError("That day has passed. Which day do you mean?")
+            raise ClarificationNeededError(
+                "That day has passed. Write a later day. Example: tomorrow at 9:00"
+            )
         case "next week":
             return ParsedDay(monday + _DAY * number)
         case "next" if coming != today:
@@ -136,7 +141,7 @@ def _resolve_weekday(which_one: str, number: int, today: date) -> ParsedDay:
             return ParsedDay(today + 7 * _DAY)
         case "this" if coming >= monday:
             raise ClarificationNeededError(
-                f"Did you mean {format_date(coming)}? Then write its date."
+                f"Did you mean {format_date(coming)}? Then write that date."
             )
     return ParsedDay(coming, alternative=coming + 7 * _DAY if coming == today else None)
 
@@ -163,7 +168,7 @@ def _take_period_ahead(tokens: TokenStream, today: date) -> ParsedDay | None:
 
 def _resolve_weekend(which_one: str, today: date) -> ParsedDay:
     if today.weekday() >= _SATURDAY:
-        raise ClarificationNeededError("Which weekend do you mean, and which day of it?")
+        raise ClarificationNeededError(ASK_DATE)
     saturday = today + _DAY * (_SATURDAY - today.weekday())
     if which_one == "next":
         raise ambiguity_error(format_date(saturday), format_date(saturday + 7 * _DAY))
@@ -225,13 +230,11 @@ def _take_nth_day_of_month(tokens: TokenStream, place: int, today: date) -> Pars
     weekday = take_weekday(tokens)
     month = _take_month(tokens, today)
     if month is None:
-        raise ClarificationNeededError(
-            "Of which month? For example: on the last friday of the month."
-        )
+        raise ClarificationNeededError("Of which month? Example: on the last friday of the month")
     found = nth_day_in_month(month, place, weekday)
     if found is None or found < today:
         raise ClarificationNeededError(
-            "There is no such day ahead in that month. Which day do you mean?"
+            "That month has no such day ahead. Write a date. Example: on 17 february"
         )
     return ParsedDay(found)
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream
 from duecourse.domain.time.duration import MAX_DURATION
 
-TOO_FAR_MESSAGE = "That is more than 100 years away; the most I can keep is 100 years."
+TOO_FAR_MESSAGE = "That is more than 100 years away. Write a time within 100 years."
 _NUMBER_NAMES = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
     " sixteen seventeen eighteen nineteen twenty"
@@ -85,7 +85,7 @@ def _refuse_vague(tokens: TokenStream) -> None:
     ahead = 1 if tokens.peek().text == "a" else 0
     unit = UNIT_SPELLINGS.get(tokens.peek(ahead + 1).text)
     if tokens.peek(ahead).text in ("few", "several", "some", "many") and unit:
-        raise ClarificationNeededError(f"How many {unit}s?")
+        raise ClarificationNeededError(f"How many {unit}s? Example: in 3 {unit}s")
 
 
 def _take_part(tokens: TokenStream) -> tuple[Fraction, str] | None:
@@ -99,7 +99,7 @@ def _take_part(tokens: TokenStream) -> tuple[Fraction, str] | None:
     if unit is None or (tokens.next().text.endswith("'s") and tokens.peek().text != "time"):
         return None
     if unit == "hour" and len(decimals) == 2 and decimals not in _HOUR_DECIMALS:
-        raise ClarificationNeededError("How long is that? For example: 1 hour 30 minutes.")
+        raise ClarificationNeededError("How long is that? Example: 1 hour 30 minutes")
     return amount + _take_remainder(tokens, unit), unit
 
 
@@ -201,6 +201,8 @@ def _sum_parts(parts: list[tuple[Fraction, str]]) -> CalendarDuration:
     if days.denominator > 1 or (seconds and not months):
         days, seconds = Fraction(0), seconds + days * 86_400
     if months.denominator > 1 or (months and seconds):
-        raise ClarificationNeededError("Months differ in length: how many days do you mean?")
+        raise ClarificationNeededError(
+            "Months differ in length. Write days instead. Example: in 45 days"
+        )
     exact = timedelta(milliseconds=round(seconds * 1000))
     return CalendarDuration(int(months), int(days), exact)

@@ -16,6 +16,7 @@ from duecourse.domain.naturaltime.duration import (
     take_duration,
 )
 from duecourse.domain.naturaltime.guards import is_inside_word, refuse_ambiguous_suffix
+from duecourse.domain.naturaltime.labels import ASK_DATE
 from duecourse.domain.naturaltime.leftovers import refuse_trailing_time
 from duecourse.domain.naturaltime.parsed import TimeExpression
 from duecourse.domain.naturaltime.recurrence import take_rule
@@ -98,7 +99,7 @@ def _extend_with_day(
         )
     if length := tokens.try_take(_take_offset_from_now, today):
         if expression.clock and not length.is_calendar:
-            raise ClarificationNeededError("That names two times. Which one do you mean?")
+            raise ClarificationNeededError("That names two times. Write only one.")
         return replace(expression, duration=length)
     if day := tokens.try_take(take_day, today):
         return replace(expression, day=day, part_of_day=day.part_of_day or expression.part_of_day)
@@ -115,12 +116,14 @@ def _take_offset_from_now(tokens: TokenStream, today: date) -> CalendarDuration 
         return length
     length = tokens.try_take(take_duration)
     if length and tokens.take("ago"):
-        raise ClarificationNeededError("That has passed. When do you mean?")
+        raise ClarificationNeededError(
+            "That has passed. Write a later time. Example: in 10 minutes"
+        )
     if length is None or tokens.take_phrase("from now"):
         return length
     day = take_day(tokens, today) if tokens.take("from", "after", "before") else None
     if day:
-        raise ClarificationNeededError("Which day is that? Write its date.")
+        raise ClarificationNeededError(ASK_DATE)
     return None
 
 
@@ -136,13 +139,11 @@ def _refuse_incomplete_time(tokens: TokenStream, today: date) -> None:
     first, second = tokens.peek(), tokens.peek(1)
     is_open = second.text in NUMBER_WORDS and tokens.peek(2).text in ("or", "to", "-")
     if first.text == "in" and (second.is_number or second.text == "-" or is_open):
-        raise ClarificationNeededError(
-            "In how many minutes, hours or days? For example: in 10 minutes."
-        )
+        raise ClarificationNeededError("In how many minutes, hours or days? Example: in 10 minutes")
     if first.text == "in" and second.text in MONTHS:
-        raise ClarificationNeededError("On which day of that month? For example: on 17 february.")
+        raise ClarificationNeededError("On which day of that month? Example: on 17 february")
     if take_part_of_day(tokens):
-        raise ClarificationNeededError("On which day? For example: tomorrow morning.")
+        raise ClarificationNeededError("On which day? Example: tomorrow morning")
     is_day = second.text in _NEAR_WORDS or (
         second.text in ("on", "every") and _is_day_next(tokens, today)
     )
@@ -151,7 +152,7 @@ def _refuse_incomplete_time(tokens: TokenStream, today: date) -> None:
             f'Is "{first.text[:9]}" the time? Then write "at {first.text[:9]}".'
         )
     if first.text in _VAGUE_WORDS and second.text in _NEAR_WORDS:
-        raise ClarificationNeededError("At what time? For example: tomorrow at 8:00.")
+        raise ClarificationNeededError("At what time? Example: tomorrow at 8:00")
     _refuse_vague_time_of_day(tokens, today)
     refuse_informal_time(tokens)
     if tokens.take("by", "before", "after", "until", "from", "starting", "since"):
@@ -166,20 +167,19 @@ def _refuse_vague_time_of_day(tokens: TokenStream, today: date) -> None:
     """Refuse `first thing tomorrow`, `eod friday`."""
     vague = tokens.try_take(take_vague)
     if vague and (vague == "first thing" or tokens.can_take(0, take_day, today)):
-        raise ClarificationNeededError("At what time? For example: tomorrow at 8:00.")
+        raise ClarificationNeededError("At what time? Example: tomorrow at 8:00")
 
 
 def _refuse_bound(tokens: TokenStream, today: date) -> None:
     """Refuse a bound such as `by friday`: it gives a limit, not a time."""
     if tokens.try_take(_extend, _EMPTY, today):
         raise ClarificationNeededError(
-            'When exactly is it to be? Begin with the time: "on friday at 9".'
+            "When exactly? Put one time first. Example: on friday at 9:00"
         )
 
 
 BARE_DELAY_QUESTION = (
-    'Is that when it is to be? Then write "in" before it. If not, begin with the time, or with'
-    ' "now".'
+    'Is that the time? Then write "in" before it. If not, put the time first, or "now".'
 )
 _ACCEPTED_UNITS = ("hour", "minute")
 _CONTENT_WORDS = (

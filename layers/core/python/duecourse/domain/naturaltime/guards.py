@@ -23,7 +23,7 @@ _LIMIT_WORDS = ("until", "till", "starting", "beginning", "from", "except", "bet
 _CONJUNCTIONS = ("and", "&", "or", "plus")
 _DAY_SEPARATORS = (",", ";", "/", "+", "&", "and")
 _DAY_NAMES = frozenset((*WEEKDAYS, *WEEKDAY_PLURALS))
-_TWO_DAYS_QUESTION = "That names two days. Which one do you mean?"
+_TWO_DAYS_QUESTION = "That names two days. Write only one."
 _MIN_EXTRA_MINUTES = 10  # a smaller number may be content: `an hour one last time`
 _DASHES = ("-", "–", "—")
 _SIGNS_INSIDE_WORDS = frozenset("%°€$£/&@#+*=<>_~^|")
@@ -68,9 +68,7 @@ def _refuse_range(tokens: TokenStream) -> None:
         return
     is_glued = sign.is_adjacent and end.is_adjacent and end.is_number
     if is_glued or tokens.can_take(1, take_clock, is_after_day=False):
-        raise ClarificationNeededError(
-            "I can keep one time, not a beginning and an end. Which one?"
-        )
+        raise ClarificationNeededError("Write one time, not a start and an end.")
 
 
 def _refuse_minutes(tokens: TokenStream, clock: ClockTime | None) -> None:
@@ -78,10 +76,10 @@ def _refuse_minutes(tokens: TokenStream, clock: ClockTime | None) -> None:
     before, minute = tokens.peek(-1), tokens.peek()
     if clock and clock.is_informal and before.is_number and _is_minute(minute):
         raise ClarificationNeededError(
-            f"Did you mean {before.text}:{minute.text}? Then write it so."
+            f"Did you mean {before.text}:{minute.text}? Then write {before.text}:{minute.text}."
         )
     if clock is None and tokens.can_take(0, _take_extra_minutes, UNIT_SPELLINGS.get(before.text)):
-        raise ClarificationNeededError('How many minutes more? Write them so: "1 hour 30 minutes".')
+        raise ClarificationNeededError("How many minutes? Example: 1 hour 30 minutes")
 
 
 def _is_minute(token: Token) -> bool:
@@ -105,8 +103,8 @@ def _refuse_limits(tokens: TokenStream) -> None:
     is_limit = first in _LIMIT_WORDS or (first in ("in", "of") and second in MONTHS)
     if is_limit or (first == "for" and tokens.can_take(1, take_duration)):
         raise ClarificationNeededError(
-            "I cannot keep a beginning, an end or an exception. Say how it repeats, and cancel it"
-            " when it is no longer wanted."
+            "A start, an end or an exception is not supported. Write only how it repeats, and"
+            " cancel it later."
         )
 
 
@@ -114,16 +112,14 @@ def _refuse_adverb(tokens: TokenStream) -> None:
     """Refuse `daily report`: `daily` may be a recurrence or part of a name."""
     if tokens.peek(-1).text in ADVERBS and not tokens.is_exhausted:
         raise ClarificationNeededError(
-            'Is it to be repeated? Then say so with "every": every day at 9.'
+            'Should it repeat? Then write "every". Example: every day at 9:00'
         )
 
 
 def _refuse_unnamed_day(tokens: TokenStream, *, has_day: bool) -> None:
     """Refuse `every year on my birthday`."""
     if not has_day and tokens.peek().text == "on" and not tokens.peek(1).is_adjacent:
-        raise ClarificationNeededError(
-            "On which day is that? For example: every year on 24 december."
-        )
+        raise ClarificationNeededError("Which day is that? Example: every year on 24 december")
 
 
 def _refuse_more_days(tokens: TokenStream) -> None:
@@ -131,7 +127,7 @@ def _refuse_more_days(tokens: TokenStream) -> None:
     first, second = tokens.peek().text, tokens.peek(1).text
     if first in (*_DASHES, "to", "through") and second in WEEKDAYS:
         raise ClarificationNeededError(
-            'On each of these days? Then write "every", as in: every weekday at 9.'
+            'On each of these days? Then write "every". Example: every weekday at 9:00'
         )
     if (first, second) == ("after", "next") or tokens.can_take(0, _take_weekday_list_with_time):
         raise ClarificationNeededError(_TWO_DAYS_QUESTION)
@@ -159,7 +155,8 @@ def _refuse_more_weekdays(tokens: TokenStream) -> None:
     is_next = tokens.peek(-1).text in _DAY_NAMES and tokens.peek().text in _DAY_NAMES
     if is_next or tokens.can_take(0, _take_weekday_list_with_time):
         raise ClarificationNeededError(
-            'On which days? Write "and" between them, or a colon after them.'
+            'On which days? Write "and" between them, or a colon after them. '
+            "Example: every monday and friday: report"
         )
 
 
@@ -173,7 +170,7 @@ def _refuse_second_time(tokens: TokenStream, expression: TimeExpression, today: 
         raise ClarificationNeededError(ONE_TIME_QUESTION)
     is_led = first in (*AT_WORDS, "on", "in", "every", "each", "next")
     if is_led and tokens.can_take(0, _take_any_time, today):
-        raise ClarificationNeededError("That names two times. Which one do you mean?")
+        raise ClarificationNeededError("That names two times. Write only one.")
 
 
 def _take_any_time(tokens: TokenStream, today: date) -> object | None:
@@ -200,7 +197,7 @@ def _take_repeat_marker(tokens: TokenStream, today: date) -> object | None:
     return follows.is_number or follows.text in NUMBER_WORDS or _take_any_time(tokens, today)
 
 
-ONE_TIME_QUESTION = "One time at a time, please: which one is it to be?"
+ONE_TIME_QUESTION = "Write only one time. For more times, create one task for each."
 _LIST_SEPARATORS = (",", ";", "/", "+", "|")
 _MAX_DIGITS = 4
 

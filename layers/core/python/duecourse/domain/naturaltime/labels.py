@@ -6,6 +6,8 @@ from datetime import date, datetime, timedelta
 
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError
 
+ASK_DATE = "Which day is that? Write its date. Example: on 17 february"
+
 
 def format_day(day: date, today: date) -> str:
     near = {today: "today", today + timedelta(days=1): "tomorrow"}
@@ -21,4 +23,7 @@ def format_wall_time(wall_time: datetime, today: date) -> str:
 
 
 def ambiguity_error(first: str, second: str) -> ClarificationNeededError:
-    return ClarificationNeededError(f"Did you mean {first} or {second}?")
+    """Return a question between two readings. Both are written as the parser accepts them."""
+    return ClarificationNeededError(
+        f"Did you mean {first} or {second}? Send it again with one of them."
+    )

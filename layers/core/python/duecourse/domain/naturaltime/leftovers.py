@@ -31,12 +31,10 @@ def refuse_trailing_time(tokens: TokenStream, expression: TimeExpression) -> Non
         return
     if expression.can_take_clock and expression.part_of_day is None and _ends_with_clock(tokens):
         raise ClarificationNeededError(
-            "Is the time at the end the one you mean? Then begin with it."
+            "Is the time at the end the one you mean? Then put it first."
         )
     if not expression.has_day and _ends_with_day(tokens):
-        raise ClarificationNeededError(
-            "Is the day at the end the one you mean? Then begin with it."
-        )
+        raise ClarificationNeededError("Is the day at the end the one you mean? Then put it first.")
 
 
 def _ends_with_clock(tokens: TokenStream) -> bool:

@@ -35,4 +35,4 @@ def build_meridiem_clock(hour: int, minute: int, half: str) -> ClockTime:
 
 
 def no_such_time_error(shown: str) -> ClarificationNeededError:
-    return ClarificationNeededError(f"There is no such time as {shown}. What time do you mean?")
+    return ClarificationNeededError(f"{shown} is not a time. Write a time from 00:00 to 23:59.")

@@ -50,9 +50,9 @@ ADVERBS = {
     "annually": YEAR,
 }
 _AMBIGUOUS_ADVERBS = {
-    "biweekly": "Twice a week, or every 2 weeks?",
-    "bimonthly": "Twice a month, or every 2 months?",
-    "quarterly": "In which months? For example: every 3 months on the 1st.",
+    "biweekly": "Twice a week, or every 2 weeks? Example: every 2 weeks on friday",
+    "bimonthly": "Twice a month, or every 2 months? Example: every 2 months on the 1st",
+    "quarterly": "In which months? Example: every 3 months on the 1st",
 }
 _OF_THE_MONTH = ("of the month", "of each month", "of every month", "in the month", "of a month")
 _ORDINAL_NAMES = {2: "second", 3: "third", 4: "fourth"}
@@ -75,7 +75,9 @@ def _refuse_counts(tokens: TokenStream) -> None:
     ahead = 1 if count.text in ("twice", "thrice") else 2
     is_per = tokens.peek(ahead).text in ("a", "per", "each", "every")
     if is_count and is_per and tokens.peek(ahead + 1).text in UNIT_SPELLINGS:
-        raise ClarificationNeededError("At which times? Each of them is to be set by itself.")
+        raise ClarificationNeededError(
+            "At which times? Create one task for each. Example: every day at 9:00"
+        )
 
 
 def _is_times(tokens: TokenStream) -> bool:
@@ -98,7 +100,7 @@ def _take_every(tokens: TokenStream, today: date) -> ParsedRule | None:
         if rule:
             return rule
     if tokens.peek().text in MONTHS:
-        raise ClarificationNeededError("On which day? For example: every year on 24 december.")
+        raise ClarificationNeededError("On which day? Example: every year on 24 december")
     if tokens.peek().text == "quarter":
         raise ClarificationNeededError(_AMBIGUOUS_ADVERBS["quarterly"])
     length = tokens.try_take(take_duration) or tokens.try_take(_take_unit_interval)
@@ -136,8 +138,8 @@ def _take_nth_weekday(tokens: TokenStream) -> ParsedRule | None:
     if place > 1 and not is_of_month:
         named = _ORDINAL_NAMES.get(place, f"{place}th")
         raise ClarificationNeededError(
-            f"Every {place} weeks, or the {named} one of each month? For example: every {place}"
-            f" weeks on friday, or: every {named} friday of the month."
+            f"Every {place} weeks, or the {named} one of each month? Write for example:"
+            f" every {place} weeks on friday, or: every {named} friday of the month"
         )
     return nth_day_rule(place, weekday)
 
@@ -184,7 +186,7 @@ def _build_interval_rule(
     if rule:
         return rule
     if duration.months and today.day > LAST_DAY_OF_EVERY_MONTH:
-        raise ClarificationNeededError("On which day? For example: every month on the last day.")
+        raise ClarificationNeededError("On which day? Example: every month on the last day")
     return interval_rule(duration)
 
 

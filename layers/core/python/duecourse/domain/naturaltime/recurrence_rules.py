@@ -49,12 +49,13 @@ def weekly_rule(days: frozenset[int], interval: int = 1) -> ParsedRule:
 
 def monthly_rule(days: list[int], interval: int = 1) -> ParsedRule:
     if not all(1 <= day <= 31 for day in days):
-        raise ClarificationNeededError("No month has such a day. Which day do you mean?")
+        raise ClarificationNeededError("No month has such a day. Write a day from 1 to 31.")
     if interval == 1 and len(days) == 1:
         return ParsedRule("monthly", lambda day: day.day == days[0])
     if max(days) > LAST_DAY_OF_EVERY_MONTH:
         raise ClarificationNeededError(
-            f"Not every month has a day {max(days)}. Did you mean the last day?"
+            f"Not every month has a day {max(days)}. "
+            "For the last day, write: every month on the last day"
         )
     text = _format_rrule("MONTHLY", interval, BYMONTHDAY=sorted(set(days)))
     return ParsedRule(text, lambda day: day.day in days)
@@ -70,7 +71,10 @@ def nth_day_rule(position: int, weekday: int | None, interval: int = 1) -> Parse
             lambda day: day == last_day_of_month(day),
         )
     if position > 4:
-        raise ClarificationNeededError("Not every month has a fifth one. Did you mean the last?")
+        raise ClarificationNeededError(
+            "Not every month has a fifth one. "
+            "For the last one, write for example: every last friday of the month"
+        )
     return ParsedRule(
         _format_rrule("MONTHLY", interval, BYDAY=[f"{position}{_WEEKDAY_CODES[weekday]}"]),
         lambda day: day == nth_day_in_month(day.replace(day=1), position, weekday),
@@ -80,13 +84,13 @@ def nth_day_rule(position: int, weekday: int | None, interval: int = 1) -> Parse
 def yearly_rule(day: int, month: int, interval: int = 1) -> ParsedRule:
     if (month, day) == (2, 29):
         raise ClarificationNeededError(
-            "Not every year has a 29 February. Did you mean 28 February or 1 March?"
+            "Not every year has a 29 February. Write 28 february or 1 march."
         )
     try:
         date(2001, month, day)
     except ValueError:
         raise ClarificationNeededError(
-            "There is no such day in the year. Which do you mean?"
+            "There is no such date. Write another one. Example: every year on 24 december"
         ) from None
     text = _format_rrule("YEARLY", interval, BYMONTH=[month], BYMONTHDAY=[day])
     return ParsedRule(text, lambda some: (some.month, some.day) == (month, day))
@@ -97,7 +101,7 @@ def interval_rule(duration: CalendarDuration) -> ParsedRule:
     if not duration.is_calendar:
         return ParsedRule(_format_minute_interval(duration), interval=duration)
     if duration.months and duration.days:
-        raise ClarificationNeededError("How many days, or how many months?")
+        raise ClarificationNeededError("Write months or days, not both. Example: every 45 days")
     if duration in _NAMED_RULES:
         return ParsedRule(_NAMED_RULES[duration], interval=duration)
     if duration.months:
@@ -112,7 +116,9 @@ def interval_rule(duration: CalendarDuration) -> ParsedRule:
 def _format_minute_interval(duration: CalendarDuration) -> str:
     minutes, rest = divmod(duration.exact, _MINUTE)
     if rest or not minutes:
-        raise ClarificationNeededError("I can repeat once a minute at most. How often do you mean?")
+        raise ClarificationNeededError(
+            "A series runs at most once a minute. Write a longer interval. Example: every 5 minutes"
+        )
     return (
         _format_rrule("MINUTELY", minutes)
         if minutes % 60
@@ -123,7 +129,7 @@ def _format_minute_interval(duration: CalendarDuration) -> str:
 def _format_rrule(freq: str, interval: int = 1, **parts: Iterable[object]) -> str:
     if not 1 <= interval <= _MAX_INTERVAL:
         raise ClarificationNeededError(
-            f"A step must be from 1 to {_MAX_INTERVAL}. How often do you mean?"
+            f"The interval must be from 1 to {_MAX_INTERVAL:,}. Example: every 2 weeks"
         )
     steps: dict[str, Iterable[object]] = {"INTERVAL": [interval]} if interval > 1 else {}
     named = {"FREQ": [freq], **steps, **parts}

@@ -67,7 +67,7 @@ def resolve_day(day: ParsedDay, clock: ClockTime | None, now: LocalNow) -> datet
     if day.alternative:
         return _resolve_same_weekday(day.alternative, clock, now)
     if clock is None:
-        raise ClarificationNeededError("At what time today?")
+        raise ClarificationNeededError("At what time today? Example: today at 18:00")
     if clock.is_midnight:
         return datetime.combine(now.today + _DAY, time())
     readings = (
@@ -86,7 +86,8 @@ def _time_on_named_day(clock: ClockTime | None) -> time:
         return DEFAULT_TIME
     if clock.is_midnight:
         raise ClarificationNeededError(
-            "Midnight before or after that day? Write the day that begins then, and 00:00."
+            "Midnight before or after that day? Write 00:00 and the day that starts then. "
+            "Example: tomorrow at 00:00"
         )
     return resolve_on_named_day(clock)
 
@@ -112,7 +113,7 @@ def _resolve_same_weekday(later: date, clock: ClockTime | None, now: LocalNow) -
 def _require_future(wall_time: datetime, now: LocalNow) -> datetime:
     if not now.is_before(wall_time):
         passed = _capitalize(format_wall_time(wall_time, now.today))
-        raise ClarificationNeededError(f"{passed} has passed. What time do you mean?")
+        raise ClarificationNeededError(f"{passed} has passed. Write a later time.")
     if to_instant(wall_time, now.zone) - now.instant > MAX_DURATION:
         raise ClarificationNeededError(TOO_FAR_MESSAGE)
     return wall_time

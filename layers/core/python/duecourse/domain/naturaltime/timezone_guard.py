@@ -36,7 +36,8 @@ def refuse_timezone(tokens: TokenStream) -> None:
         for read in (_take_zone_name, _take_zone_place, _take_zone_offset)
     ):
         raise ClarificationNeededError(
-            "I read times in your own zone, which /timezone sets. What time is it there?"
+            "Times are in your own time zone. Write the time there, without a zone. "
+            "Change your zone: /timezone <place>"
         )
 
 

@@ -43,7 +43,7 @@ _LIMIT_PHRASES = (
     "at the latest",
     "at the earliest",
 )
-_EXACT_TIME_QUESTION = "At what time exactly? For example: tomorrow at 8:00."
+_EXACT_TIME_QUESTION = "At what time exactly? Example: tomorrow at 8:00"
 
 
 def refuse_vague_time(tokens: TokenStream, expression: TimeExpression) -> None:
@@ -72,7 +72,7 @@ def refuse_informal_time(tokens: TokenStream) -> None:
     )
     is_led = first in _TIME_PREFIXES and second in loose
     if is_led or first in _MEAL_TIMES:
-        raise ClarificationNeededError("At what time is that? For example: at 12:30.")
+        raise ClarificationNeededError("At what time is that? Example: at 12:30")
 
 
 def take_vague(tokens: TokenStream) -> str | None:
@@ -89,7 +89,7 @@ def _refuse_alternative(tokens: TokenStream) -> None:
     is_other = second.is_number or second.text in NUMBER_WORDS or second.text in _OR_WORDS
     is_more = any(tokens.can_take(0, _take_phrase, phrase) for phrase in _AND_PHRASES)
     if is_more or (tokens.peek().text == "or" and is_other):
-        raise ClarificationNeededError("When exactly? I can keep one time only.")
+        raise ClarificationNeededError("When exactly? Write one time. Example: in 2 days")
 
 
 def _refuse_limit(tokens: TokenStream) -> None:
@@ -97,7 +97,7 @@ def _refuse_limit(tokens: TokenStream) -> None:
     is_limit = any(tokens.can_take(0, _take_phrase, phrase) for phrase in _LIMIT_PHRASES)
     if is_limit or tokens.peek().text in _LIMIT_WORDS:
         raise ClarificationNeededError(
-            "I can keep one time, not a limit. When exactly is it to be?"
+            "Write one exact time, not a limit. Example: tomorrow at 9:00"
         )
 
 
@@ -110,7 +110,9 @@ def _refuse_bound(tokens: TokenStream) -> None:
     ahead = 1 if tokens.peek().text == "," else 0
     bound = tokens.peek(ahead).text
     if bound in (*_BOUND_WORDS, "~") and tokens.can_take(ahead + 1, _take_any_clock):
-        raise ClarificationNeededError(f'When exactly is it to be? "{bound}" leaves it open.')
+        raise ClarificationNeededError(
+            f'"{bound}" leaves the time open. Write one exact time. Example: tomorrow at 17:00'
+        )
 
 
 def _take_any_clock(tokens: TokenStream) -> bool | None:
@@ -128,7 +130,9 @@ def _refuse_other_half(tokens: TokenStream, expression: TimeExpression) -> None:
     ahead = 1 if tokens.peek().text == "," else 0
     part = PARTS_OF_DAY.get(tokens.peek(ahead).text)
     if part and clock.hour not in part.hours:
-        raise ClarificationNeededError(f'Did you mean "in the {part.word}"? Then write it so.')
+        raise ClarificationNeededError(
+            f'Did you mean "in the {part.word}"? Then write "in the {part.word}".'
+        )
 
 
 def _refuse_possessive_part(tokens: TokenStream) -> None:
@@ -150,4 +154,4 @@ def _refuse_rough_hour(tokens: TokenStream) -> None:
     word = tokens.peek(1 if is_led else 0).text
     is_rough = word.endswith("ish") and word.removesuffix("ish") in _ISH_STEMS
     if is_rough or (is_led and tokens.peek(1).is_number):
-        raise ClarificationNeededError("At what time exactly? For example: at 8:00.")
+        raise ClarificationNeededError("At what time exactly? Example: at 8:00")

@@ -45,11 +45,11 @@ def describe_recurrence(repeat: str, anchor: datetime) -> str:
 
 def _describe_rule(rule: str, anchor: datetime) -> str:
     if "=" not in rule:
-        return f"by the cron line {rule}"
+        return f"cron {rule}"
     pairs = (part.partition("=") for part in rule.upper().removeprefix("RRULE:").split(";"))
     parts = {name.strip(): value.strip() for name, _, value in pairs}
     words = _describe_rrule(parts, anchor) if parts.keys() <= _DESCRIBABLE_PARTS else None
-    return words or f"by the rule {rule}"
+    return words or f"RRULE {rule}"
 
 
 def _describe_rrule(parts: Mapping[str, str], anchor: datetime) -> str | None:
@@ -121,7 +121,9 @@ def _describe_nth_weekday(every: str, day: str) -> str | None:
 
 def _describe_day_of_month(day: int) -> str:
     """Describe the day of `monthly`, which falls back to the last day of a shorter month."""
-    return f"on the {ordinal(day)}" + (" or its last day" if day > _LAST_DAY_OF_EVERY_MONTH else "")
+    return f"on the {ordinal(day)}" + (
+        ", or the last day of shorter months" if day > _LAST_DAY_OF_EVERY_MONTH else ""
+    )
 
 
 def _join_names(names: list[str]) -> str:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notification_kind import NotifyLevel
+from duecourse.domain.errors import DuecourseError
 from duecourse.ports.chat import Profiles, QuietHoursStore
 from duecourse.ports.journal import AuditLog
 from duecourse.usecases.failures.record_failure import FailureDeps
@@ -17,9 +18,11 @@ from duecourse.usecases.tasks.create_task import CreateTaskDeps
 
 # The chat queue may be slow. A command whose time passed longer ago than this is not carried out.
 MAX_DELAY = timedelta(minutes=5)
-MESSAGE_TOO_LATE = (
-    "Your message took too long to get here, that time has passed. Please say it again."
-)
+MESSAGE_TOO_LATE = "Your message arrived too late: that time has passed. Please send it again."
+
+
+class ClarificationError(DuecourseError):
+    """A command is unclear or came too late. The message is the whole reply."""
 
 
 @dataclass(frozen=True)

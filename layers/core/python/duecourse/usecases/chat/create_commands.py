@@ -25,13 +25,13 @@ from duecourse.usecases.chat.quiet_hours_hint import quiet_hours_hint
 from duecourse.usecases.chat.sender_timezone import SenderTimezone, find_sender_timezone
 from duecourse.usecases.tasks.create_task import NewTaskId, create_task
 
-_ASK_WHEN = "When? For example: /remind in 10 minutes stretch"
-_ASK_WHAT = "What about? For example: /remind in 10 minutes stretch"
+_ASK_WHEN = "When? Example: /remind in 10 minutes stretch"
+_ASK_WHAT = "What should I remind you of? Example: /remind in 10 minutes stretch"
 _ASK_TIME_FIRST = (
-    "Is the time at the end when it is to be done? Then begin with it: /do <when> <what>. "
-    "If not: /do now <what>."
+    "Should it run at the time at the end? Then put the time first: /do <when> <what>\n"
+    "To start now: /do now <what>"
 )
-_NO_PROVIDER = "Nothing can be done here: no provider is set up."
+_NO_PROVIDER = "Actions are not available here: no provider is configured."
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def handle_do(text: str, message: Message, context: ChatContext, *, now: datetim
     if when is None and parse_time_at_end(text, zone=theirs.zone, now=message.sent_at):
         return ChatMessage(_ASK_TIME_FIRST)
     if when and not when.remaining_text:
-        return ChatMessage("What is to be done? For example: /do at 18:00 sum up the day")
+        return ChatMessage("What should I do? Example: /do at 18:00 sum up the day")
     payload = {"provider": context.providers[0]}
     wanted = TaskDraft(ACTION, when.remaining_text if when else text, when, payload)
     return _create(wanted, message, context, theirs, now=now)
@@ -142,7 +142,7 @@ def _confirmation(
     starts = "starts now" if draft.when is None else f"set for {_due_text(task, sender_timezone)}"
     lines = [f"{kind} {task.short_id} {starts}: {task.description}"]
     if task.repeat:
-        lines.append(f"It repeats {describe_recurrence(task.repeat, task.anchor)}.")
+        lines.append(f"Repeats: {describe_recurrence(task.repeat, task.anchor)}")
     if sender_timezone.hint and draft.when and draft.when.wall_time:
         lines.append(sender_timezone.hint)
     if hint := quiet_hours_hint(
@@ -151,8 +151,8 @@ def _confirmation(
         lines.append(hint)
     if other := find_duplicate(task, _list_visible_tasks(message, context)):
         lines.append(
-            f"You have one like it: {other.short_id}, {_due_text(other, sender_timezone)}: "
-            f"{quote_description(other.description)}. /cancel {other.short_id} if one is enough."
+            f"Similar task: {other.short_id}, {_due_text(other, sender_timezone)}: "
+            f"{quote_description(other.description)}\nCancel it: /cancel {other.short_id}"
         )
     return ChatMessage("\n".join(lines))
 

@@ -23,7 +23,7 @@ def dismiss_reminder(
     A series continues. Raises InvalidStateError if the task is no reminder.
     """
     if not task.is_reminder:
-        raise InvalidStateError(f"task {task.short_id} is no reminder: cancel it instead")
+        raise InvalidStateError(f"task {task.short_id} is not a reminder: cancel it instead")
     named = occurrence.nominal_at if occurrence else None
     cancel_snoozes(task, named or latest_occurrence_at(task), deps, now=now)
     if task.status is Status.PENDING and task.repeat is None:

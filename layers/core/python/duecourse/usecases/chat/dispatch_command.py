@@ -34,7 +34,7 @@ from duecourse.domain.errors import (
     UnknownTaskError,
 )
 from duecourse.domain.text.formatting import remove_unprintable
-from duecourse.usecases.chat.context import ChatContext
+from duecourse.usecases.chat.context import ChatContext, ClarificationError
 from duecourse.usecases.chat.create_commands import handle_do, handle_remind
 from duecourse.usecases.chat.preference_commands import (
     handle_notify,
@@ -45,7 +45,7 @@ from duecourse.usecases.chat.sender_timezone import find_sender_timezone
 from duecourse.usecases.chat.task_commands import handle_task_command
 from duecourse.usecases.tasks.get_task import get_task
 
-_WELCOME = "Hello. I remind you of things, and have things done, when you say so.\n\n" + HELP_TEXT
+_WELCOME = "Hello. I send reminders and run actions at the times you choose.\n\n" + HELP_TEXT
 
 
 def dispatch_command(message: Message, context: ChatContext, *, now: datetime) -> ChatMessage:
@@ -53,8 +53,10 @@ def dispatch_command(message: Message, context: ChatContext, *, now: datetime) -
     message = replace(message, text=remove_unprintable(message.text))
     try:
         return _dispatch(parse_command(message.text), message, context, now=now)
+    except ClarificationError as error:
+        return ChatMessage(str(error))
     except InvalidFieldsError as error:
-        return ChatMessage(f"That did not work: {error}.")
+        return ChatMessage(f"That is not valid: {error}.")
     except DuecourseError as error:
         return ChatMessage(_to_sentence(error))
 

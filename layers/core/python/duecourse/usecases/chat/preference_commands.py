@@ -17,10 +17,9 @@ from duecourse.usecases.chat.release_held_reminders import release_held_reminder
 from duecourse.usecases.chat.sender_timezone import GUESSED_HINT, ZoneSource, find_sender_timezone
 
 _LEVEL_DESCRIPTIONS = {
-    NotifyLevel.ALL: "all there is to say of your tasks, each retry included",
-    NotifyLevel.IMPORTANT: "of a first failure, of what needs you, of the end, "
-    "and when it works again",
-    NotifyLevel.NONE: "only of what needs you",
+    NotifyLevel.ALL: "everything about your tasks, including each retry",
+    NotifyLevel.IMPORTANT: "first failures, questions for you, final results and recoveries",
+    NotifyLevel.NONE: "only questions for you",
 }
 
 
@@ -30,24 +29,21 @@ def handle_notify(
     profile = context.profiles.get(message.owner)
     if requested_level is None:
         level = profile.notify or context.default_notify
-        others = " or ".join(str(one) for one in NotifyLevel if one is not level)
-        return ChatMessage(f"{_level_text(level, 'You hear')} /notify {others} changes that.")
+        others = " or ".join(f"/notify {other}" for other in NotifyLevel if other is not level)
+        return ChatMessage(f"{_level_text(level)} Change it: {others}")
     context.profiles.save(replace(profile, notify=requested_level))
-    return ChatMessage(_level_text(requested_level, "From now on you hear"))
+    return ChatMessage(_level_text(requested_level))
 
 
-def _level_text(level: NotifyLevel, prefix: str) -> str:
-    return f"{prefix} {_LEVEL_DESCRIPTIONS[level]} ({level}). Reminders come in any case."
+def _level_text(level: NotifyLevel) -> str:
+    return f"Notifications: {level} ({_LEVEL_DESCRIPTIONS[level]}). Reminders always come."
 
 
 _OFF_WORDS = ("off", "none", "no")
-_NOT_SET = "You have no quiet hours. /quiet 22:00-7:00 sets them."
-_TURNED_OFF = "You have no quiet hours any more."
-_DEFERRAL_NOTE = "What would come in them waits until they end. /quiet off ends that."
-_ASK_TIMEZONE = (
-    "I do not know your time zone, so I cannot tell when that is. Say where you are first, "
-    "for example: /timezone Europe/Berlin"
-)
+_NOT_SET = "You have no quiet hours. Example: /quiet 22:00-7:00"
+_TURNED_OFF = "Your quiet hours are off."
+_DEFERRAL_NOTE = "Reminders and notifications wait until they end. Turn them off: /quiet off"
+_ASK_TIMEZONE = "I need your time zone first. Example: /timezone Europe/Berlin"
 
 
 def handle_quiet_hours(
@@ -92,8 +88,7 @@ def _turn_off(
 _TIMEZONE_TEXTS = {
     ZoneSource.SET_BY_USER: "Your time zone is {zone}.",
     ZoneSource.GUESSED: GUESSED_HINT,
-    ZoneSource.UNKNOWN: "I do not know your time zone, so times are in UTC. "
-    "/timezone <place> sets it, for example: /timezone Europe/Berlin",
+    ZoneSource.UNKNOWN: "Your time zone is not set, so times are in UTC. Set it: /timezone <place>",
 }
 
 
@@ -103,7 +98,8 @@ def handle_timezone(
     if not name:
         theirs = find_sender_timezone(message, context.profiles)
         known = _TIMEZONE_TEXTS[theirs.source].format(zone=theirs.name)
-        return ChatMessage(f"{known}\nIt is {format_time(_truncate_to_minute(now), theirs.name)}.")
+        local_time = format_time(_truncate_to_minute(now), theirs.name)
+        return ChatMessage(f"{known}\nLocal time: {local_time}")
     try:
         zone = find_timezone(name)
     except TimezoneClarificationError as question:
@@ -111,7 +107,7 @@ def handle_timezone(
     profile = context.profiles.get(message.owner)
     context.profiles.save(replace(profile, timezone=zone.key))
     time = format_time(_truncate_to_minute(now), zone.key)
-    said = f"Your time zone is {zone.key} from now on. It is {time}."
+    said = f"Your time zone is now {zone.key}. Local time: {time}"
     return ChatMessage(said + _move_quiet_hours(message, context, zone.key, now=now))
 
 

@@ -22,4 +22,4 @@ def quiet_hours_hint(
     if until is None:
         return None
     whose = "your" if task.owner == message.owner else "its owner's"
-    return f"That is in {whose} quiet hours: it comes on {format_time(until, zone)}."
+    return f"This is in {whose} quiet hours. It will come on {format_time(until, zone)}."

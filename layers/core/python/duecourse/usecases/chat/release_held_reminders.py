@@ -38,7 +38,9 @@ def release_held_reminders(
     count = sum(_try_update(task, comes, context, now=now) for task in theirs)
     if not count:
         return []
-    return ["1 reminder that waited comes now." if count == 1 else f"{count} that waited come now."]
+    return [
+        "1 waiting reminder comes now." if count == 1 else f"{count} waiting reminders come now."
+    ]
 
 
 def _is_deferred(task: Task) -> bool:

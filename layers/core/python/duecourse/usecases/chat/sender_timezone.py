@@ -12,7 +12,7 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.timezones import UnknownTimezoneError, load_timezone
 from duecourse.ports.chat import Profiles
 
-GUESSED_HINT = "I guessed {zone} from your language: /timezone <place> corrects it."
+GUESSED_HINT = "I guessed your time zone from your language: {zone}. Change it: /timezone <place>"
 
 
 class ZoneSource(Enum):
@@ -49,7 +49,7 @@ class SenderTimezone:
             case ZoneSource.GUESSED:
                 return GUESSED_HINT.format(zone=self.name)
             case ZoneSource.UNKNOWN:
-                return "That is UTC: /timezone <place> sets your own, such as Europe/Berlin."
+                return "This time is in UTC. Set your time zone: /timezone <place>"
 
 
 def find_sender_timezone(message: Message, profiles: Profiles) -> SenderTimezone:

@@ -15,7 +15,6 @@ from duecourse.domain.chat.commands import Snooze
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.occurrence_ref import OccurrenceRef, latest_occurrence_at
 from duecourse.domain.chat.requested_by import mark_requested_by
-from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.user_actions import MIN_SNOOZE_GAP
 from duecourse.domain.naturaltime import (
@@ -32,7 +31,12 @@ from duecourse.domain.tasks.task import REMINDER, Task
 from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.domain.time.timezones import load_timezone, to_wall_time
-from duecourse.usecases.chat.context import MAX_DELAY, MESSAGE_TOO_LATE, ChatContext
+from duecourse.usecases.chat.context import (
+    MAX_DELAY,
+    MESSAGE_TOO_LATE,
+    ChatContext,
+    ClarificationError,
+)
 from duecourse.usecases.chat.sender_timezone import SenderTimezone
 from duecourse.usecases.chat.snooze_chain import (
     cancel_snoozes,
@@ -43,7 +47,7 @@ from duecourse.usecases.chat.snooze_chain import (
 from duecourse.usecases.tasks.create_task import CreateTaskDeps, NewTaskId, create_task
 from duecourse.usecases.tasks.update_task import update_task
 
-_ASK_DURATION = "For how long? For example: /snooze a1b2c3d4 20 minutes"
+_ASK_DURATION = "For how long? Example: /snooze a1b2c3d4 20 minutes"
 _DAY = timedelta(days=1)
 
 
@@ -79,8 +83,7 @@ def snooze(
 ) -> SnoozeResult:
     """Snooze the delivered occurrence or reschedule the coming one.
 
-    Raises InvalidStateError with a message for the person if the duration is not understood, or if
-    the message arrived too late.
+    Raises ClarificationError if the duration is not understood or the message arrived too late.
     """
     length = command.duration_text.strip().lower()
     rang_at = _delivered_occurrence(task, command.occurrence, at=message.sent_at)
@@ -90,7 +93,7 @@ def snooze(
         wish = SnoozeRequest(length, max(message.sent_at, min(rang_at, now)), rang_at)
     until = _parse_until(wish, task, sender_timezone, sent_at=message.sent_at)
     if now - until > MAX_DELAY:
-        raise InvalidStateError(MESSAGE_TOO_LATE)
+        raise ClarificationError(MESSAGE_TOO_LATE)
     if rang_at is None:
         zone = sender_timezone.name_for(task)
         return SnoozeResult(
@@ -139,12 +142,12 @@ def _parse_until(
     words = request.duration_text.removeprefix("until ").removeprefix("till ")
     match parse_when(words, zone=sender_timezone.zone, now=sent_at):
         case Clarification(question):
-            raise InvalidStateError(question)
+            raise ClarificationError(question)
         case ResolvedTime(remaining_text="", delay=None, wall_time=wall, repeat=None) if (
             wall is not None
         ):
             return to_instant(wall, sender_timezone.zone)
-    raise InvalidStateError(_ASK_DURATION)
+    raise ClarificationError(_ASK_DURATION)
 
 
 def _nearby_series_occurrence(

@@ -23,7 +23,7 @@ from duecourse.domain.chat.commands import (
 )
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.requested_by import mark_requested_by
-from duecourse.domain.chat.task_view import format_task_details
+from duecourse.domain.chat.task_view import format_task_details, status_label
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
 from duecourse.domain.tasks.status import Status
@@ -38,12 +38,12 @@ from duecourse.usecases.chat.snooze_chain import cancel_all_snoozes
 from duecourse.usecases.runs.approve_reject import approve_task, reject_task
 from duecourse.usecases.tasks.update_task import update_task
 
-_HIDDEN_DESCRIPTION = "it is from elsewhere, ask me about it in private"
-_SNOOZES_CANCELLED = "\nWhat you had snoozed of it is cancelled, too."
+_HIDDEN_DESCRIPTION = "from another chat, ask me in private"
+_SNOOZES_CANCELLED = "\nIts snoozed reminders are cancelled too."
 _RESOLUTION_TEXTS = {
-    Resolution.APPLIED: "It happened:",
-    Resolution.NOT_APPLIED: "It did not happen, trying again",
-    Resolution.SKIP: "Left as it is:",
+    Resolution.APPLIED: "Resolved {id} as applied",
+    Resolution.NOT_APPLIED: "Resolved {id} as not applied, retrying",
+    Resolution.SKIP: "Skipped {id}",
 }
 
 
@@ -79,26 +79,27 @@ def handle_task_command(
             return ChatMessage(f"Approved {name}")
         case Reject(reason=reason):
             after = reject_task(task, reason, context.get_failure_deps(), at=now)
-            return ChatMessage(f"Rejected {name} ({after.status})")
+            return ChatMessage(f"Rejected {name}\nStatus: {status_label(after)}")
         case _:
-            wish, said = _choose_transition(command, at=now)
-            desk = context.create_deps
-            wish = mark_requested_by(message, wish)
-            after = update_task(task, wish, store=desk.store, queue=desk.queue, now=now)
-            return ChatMessage(f"{said} {name}{_hint_if_pending(after, message, context, now=now)}")
+            transition, reply = _choose_transition(command, at=now)
+            transition = mark_requested_by(message, transition)
+            deps = context.create_deps
+            after = update_task(task, transition, store=deps.store, queue=deps.queue, now=now)
+            hint = _hint_if_pending(after, message, context, now=now)
+            return ChatMessage(f"{reply.format(id=task.short_id)}: {about}{hint}")
 
 
 def _choose_transition(
     command: Retry | Pause | Resume | Resolve, *, at: datetime
 ) -> tuple[Callable[[Task], Task], str]:
-    """Return the transition for the command and the reply's first words."""
+    """Return the transition for the command, and the reply's beginning with a place for the id."""
     match command:
         case Retry():
-            return lambda task: user_actions.retry(task, at=at), "Trying again"
+            return lambda task: user_actions.retry(task, at=at), "Retrying {id}"
         case Pause():
-            return user_actions.pause, "Paused"
+            return user_actions.pause, "Paused {id}"
         case Resume():
-            return lambda task: user_actions.resume(task, at=at), "Going on with"
+            return lambda task: user_actions.resume(task, at=at), "Resumed {id}"
         case Resolve(resolution=found):
             return lambda task: resolve_indeterminate(task, found, at=at), _RESOLUTION_TEXTS[found]
 
@@ -119,7 +120,7 @@ def _buttons(task: Task) -> tuple[Button, ...]:
 def _snooze_text(result: SnoozeResult, sender_timezone: SenderTimezone) -> str:
     time = format_time(result.due_at, sender_timezone.name_for(result.task))
     if result.is_series_occurrence:
-        return f"It comes again by itself on {time}"
+        return f"Not snoozed, the series comes again on {time}"
     return f"Snoozed {result.task.short_id} until {time}"
 
 
@@ -149,7 +150,7 @@ def _hint_if_pending(task: Task, message: Message, context: ChatContext, *, now:
 def _next_occurrence_text(task: Task, sender_timezone: SenderTimezone) -> str:
     if task.repeat is None or not task.is_waiting:
         return ""
-    return f"\nThe series goes on: {format_time(task.due_at, sender_timezone.name_for(task))}."
+    return f"\nNext occurrence: {format_time(task.due_at, sender_timezone.name_for(task))}"
 
 
 def _cancel_with_snoozes(task: Task, context: ChatContext, *, now: datetime) -> str:

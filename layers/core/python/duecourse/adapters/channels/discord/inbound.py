@@ -20,7 +20,7 @@ from duecourse.ports.integrations import Keys
 _PONG = {"type": 1}
 _DEFERRED_UPDATE = {"type": 6}
 _NO_CHOICES = {"type": 8, "data": {"choices": []}}
-_FORM_IGNORED = {"type": 4, "data": {"content": "Nothing was done.", "flags": EPHEMERAL}}
+_FORM_IGNORED = {"type": 4, "data": {"content": "This form has no function.", "flags": EPHEMERAL}}
 _SUBCOMMAND_TYPES = (1, 2)
 _THREAD_TYPES = (10, 11, 12)  # announcement, public, private
 _LEADING_OPTIONS = ("id", "when")  # users may fill in a command's options in any order

@@ -111,3 +111,17 @@ def test_a_missing_handlers_module_is_named() -> None:
 
     assert (result.returncode, result.stdout) == (1, "")
     assert "HANDLERS_MODULE: there is no module nowhere_to_be_found" in result.stderr
+
+
+def test_a_handler_with_an_old_name_is_refused_with_the_new_one(tmp_path: Path) -> None:
+    code = HANDLERS_CODE.replace(
+        "class Lies(Handler):", "class Lies(Handler):\n    let_go = None\n"
+    )
+    (tmp_path / "team_of_old.py").write_text(code)
+    env = {"HANDLERS_MODULE": "team_of_old", "PYTHONPATH": str(tmp_path)}
+
+    result = run_check_handler("fails", **env)
+
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "class Lies uses let_go: rename it to release" in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -50,7 +51,7 @@ def test_the_table_of_the_module_is_what_there_is(write: Write) -> None:
 
 def test_a_type_that_ships_with_duecourse_is_not_taken_over(write: Write) -> None:
     write(GOOD)
-    with pytest.raises(SettingsError, match="lights is the type of a handler that ships"):
+    with pytest.raises(SettingsError, match="lights is the type of a built-in handler"):
         load_handlers(NAME, reserved_types=["lights"])
 
 
@@ -60,20 +61,52 @@ def test_a_type_that_ships_with_duecourse_is_not_taken_over(write: Write) -> Non
 )
 def test_a_name_that_can_be_no_type_is_refused(write: Write, name: str) -> None:
     write(GOOD + f"\n    HANDLERS = {{{name}: Lights()}}")
-    with pytest.raises(SettingsError, match="cannot be a type"):
+    with pytest.raises(SettingsError, match="is not a valid type"):
         load_handlers(NAME, reserved_types=[])
 
 
 def test_a_class_in_place_of_a_handler_is_told(write: Write) -> None:
     write(GOOD + "\n    HANDLERS = {'lights': Lights}")
-    with pytest.raises(SettingsError, match="'lights' is no Handler but the class Lights"):
+    with pytest.raises(SettingsError, match="not an instance of Handler but the class Lights"):
         load_handlers(NAME, reserved_types=[])
 
 
 def test_a_value_that_is_no_handler_is_told(write: Write) -> None:
     write(GOOD + "\n    HANDLERS = {'lights': print}")
-    with pytest.raises(SettingsError, match="'lights' is no Handler but a builtin_function"):
+    with pytest.raises(SettingsError, match="not an instance of Handler but a builtin_function"):
         load_handlers(NAME, reserved_types=[])
+
+
+@pytest.mark.parametrize(
+    ("body", "old", "new"),
+    [
+        ("def let_go(self, work): pass", "let_go", "release"),
+        ("repeat_is_harmless = True", "repeat_is_harmless", "idempotent"),
+        ("def __init__(self): self.repeat_is_harmless = True", "repeat_is_harmless", "idempotent"),
+        ("def is_harmless(self, task): return True", "is_harmless", "is_idempotent"),
+        ("def mutate(self, work): return work.key", "work.key", "context.idempotency_key"),
+        ("def emit(self, run): print(f'{run.key}')", "work.key", "context.idempotency_key"),
+        ("def mutate(self, w): return [w.key for _ in '1']", "work.key", "context.idempotency_key"),
+        ("def reconcile(self, w): return w.key.upper()", "work.key", "context.idempotency_key"),
+    ],
+)
+def test_a_handler_with_a_name_of_version_0_1_is_refused(
+    write: Write, body: str, old: str, new: str
+) -> None:
+    write(GOOD.replace("pass", body))
+    text = f"{NAME}: class Lights uses {old}: rename it to {new}"
+    with pytest.raises(SettingsError, match=re.escape(text)):
+        load_handlers(NAME, reserved_types=[])
+
+
+def test_names_that_only_look_outdated_are_accepted(write: Write) -> None:
+    write(
+        GOOD.replace(
+            "pass",
+            "def mutate(self, context): return context.task.key, self.key, context.idempotency_key",
+        )
+    )
+    assert load_handlers(NAME, reserved_types=[])
 
 
 def test_all_that_is_wrong_is_said_in_one_go(write: Write) -> None:
@@ -85,7 +118,7 @@ def test_all_that_is_wrong_is_said_in_one_go(write: Write) -> None:
 
 def test_a_module_without_a_table_is_refused(write: Write) -> None:
     write("")
-    with pytest.raises(SettingsError, match=f"{NAME} has no table HANDLERS"):
+    with pytest.raises(SettingsError, match=f"{NAME} does not define the dict HANDLERS"):
         load_handlers(NAME, reserved_types=[])
 
 

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from duecourse.adapters.runtime.outdated_handlers import find_outdated_names
 from duecourse.domain.errors import SettingsError
 from duecourse.domain.tasks.handler import Handler
 
@@ -29,11 +30,14 @@ def find_code_path(module: str) -> Path:
 
 
 def load_handlers(module: str, *, reserved_types: Collection[str]) -> Mapping[str, Handler]:
-    """Return the module's handlers by task type. Raises SettingsError listing all invalid ones."""
+    """Return the module's handlers by task type. Raises SettingsError listing all invalid ones.
+
+    A handler with names of version 0.1 is invalid: those names would have no effect.
+    """
     find_code_path(module)
     found = getattr(import_module(module), "HANDLERS", None)
     if not isinstance(found, Mapping):
-        raise SettingsError([f"{SETTING_NAME}: {module} has no table HANDLERS"])
+        raise SettingsError([f"{SETTING_NAME}: {module} does not define the dict HANDLERS"])
     problems = [
         f"{module}: {text}"
         for name, one in found.items()
@@ -46,11 +50,14 @@ def load_handlers(module: str, *, reserved_types: Collection[str]) -> Mapping[st
 
 def _find_problems(name: Any, handler: Any, reserved_types: Collection[str]) -> Iterator[str]:
     if not isinstance(name, str) or not _TYPE_PATTERN.fullmatch(name):
-        yield f"{name!r} cannot be a type: small letters, digits, - and _, at most 50"
+        yield f"{name!r} is not a valid type: use small letters, digits, - and _, at most 50"
     elif name in reserved_types:
-        yield f"{name} is the type of a handler that ships with Duecourse"
+        yield f"{name} is the type of a built-in handler: choose another"
     if not isinstance(handler, Handler):
-        yield f"what stands for {name!r} is no Handler but {_describe_value(handler)}"
+        yield f"the value of {name!r} is not an instance of Handler but {_describe_value(handler)}"
+        return
+    for outdated in find_outdated_names(handler):
+        yield f"class {type(handler).__name__} uses {outdated.old}: rename it to {outdated.new}"
 
 
 def _describe_value(value: Any) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,11 +69,17 @@ def resources_of_type(template: dict[str, Any], resource_type: str) -> Resources
 
 
 class Resolver:
-    """Resolves Ref, GetAtt, Sub and Join to the names of the local resources."""
+    """Resolves Ref, GetAtt, Sub, Join and If to the names of the local resources.
 
-    def __init__(self, template: dict[str, Any]) -> None:
+    `parameters` are set instead of their defaults.
+    """
+
+    def __init__(
+        self, template: dict[str, Any], parameters: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._conditions = template.get("Conditions", {})
         self._values: dict[str, Any] = {
-            name: parameter.get("Default")
+            name: parameters.get(name, parameter.get("Default"))
             for name, parameter in template.get("Parameters", {}).items()
         }
         self._values |= {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT, "AWS::Partition": "aws"}
@@ -90,17 +98,35 @@ class Resolver:
             case {"Fn::GetAtt": [name, attribute]}:
                 return self._values[f"{name}.{attribute}"]
             case {"Fn::Sub": str(text)}:
-                return re.sub(r"\$\{([^}]+)\}", lambda found: str(self._values[found[1]]), text)
+                return self._substitute(text, {})
             case {"Fn::Sub": [str(text), dict(variables)]}:
-                own = {name: self.resolve(one) for name, one in variables.items()}
-                values = {**self._values, **own}
-                return re.sub(r"\$\{([^}]+)\}", lambda found: str(values[found[1]]), text)
+                return self._substitute(text, variables)
+            case {"Fn::If": [name, if_true, if_false]}:
+                return self.resolve(if_true if self._holds(self._conditions[name]) else if_false)
             case {"Fn::Join": [separator, {"Ref": name}]}:
                 # The default of a list parameter is a string with commas.
                 return str(separator).join(str(self._values[name]).split(","))
-            case dict():
-                return {key: self.resolve(part) for key, part in value.items()}
-            case list():
-                return [self.resolve(part) for part in value]
+            case dict() | list():
+                return self._resolve_parts(value)
             case _:
                 return value
+
+    def _resolve_parts(self, value: dict[str, Any] | list[Any]) -> dict[str, Any] | list[Any]:
+        if isinstance(value, list):
+            return [self.resolve(part) for part in value]
+        return {key: self.resolve(part) for key, part in value.items()}
+
+    def _substitute(self, text: str, variables: dict[str, Any]) -> str:
+        own = {name: self.resolve(one) for name, one in variables.items()}
+        values = {**self._values, **own}
+        return re.sub(r"\$\{([^}]+)\}", lambda found: str(values[found[1]]), text)
+
+    def _holds(self, condition: dict[str, Any]) -> bool:
+        match condition:
+            case {"Fn::And": parts}:
+                return all(map(self._holds, parts))
+            case {"Fn::Not": [part]}:
+                return not self._holds(part)
+            case {"Fn::Equals": [left, right]}:
+                return str(self.resolve(left)) == str(self.resolve(right))
+        raise ValueError(f"unsupported condition: {condition}")

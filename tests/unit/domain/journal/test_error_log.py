@@ -1,4 +1,4 @@
-"""What is logged of a failed run."""
+"""The error log entries of failed runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run, a_run
 from tests.support.builders.tasks import ID, a_task
 
-FAILED = [
+FAILURE_STATUSES = [
     "paused:transient",
     "paused:budget",
     "paused:approval",
@@ -33,18 +33,18 @@ FAILED = [
 
 @pytest.mark.parametrize("status", RunStatus)
 def test_a_run_failed_if_it_was_paused_failed_or_crashed(status: RunStatus) -> None:
-    assert a_failed_run(status=status).is_failure is (status in FAILED)
+    assert a_failed_run(status=status).is_failure is (status in FAILURE_STATUSES)
 
 
-def test_a_run_that_waits_for_a_word_and_has_no_error_did_not_fail() -> None:
+def test_a_run_that_waits_for_approval_without_an_error_did_not_fail() -> None:
     assert not a_run(status=RunStatus.PAUSED_APPROVAL, ended_at=NOW).is_failure
 
 
-def test_a_crash_is_a_failure_whatever_is_known_of_it() -> None:
+def test_a_crash_without_an_error_is_a_failure() -> None:
     assert a_run(status=RunStatus.CRASHED, ended_at=NOW).is_failure
 
 
-def test_an_entry_tells_all_that_is_known() -> None:
+def test_an_entry_contains_every_field() -> None:
     task = a_task(
         subject="story-1",
         policy="agent",
@@ -81,14 +81,14 @@ def test_an_entry_tells_all_that_is_known() -> None:
     }
 
 
-def test_a_failure_nobody_diagnosed_has_an_entry_too() -> None:
+def test_a_failure_without_a_diagnosis_has_an_entry() -> None:
     run = a_run(status=RunStatus.CRASHED, ended_at=NOW)
     error = to_logged_error(a_task(retry_count=2), run)
     assert (error.category, error.message, error.retry_count) == ("unknown", "", 2)
     assert (error.pattern, error.location, error.counted) == (None, None, True)
 
 
-def test_a_series_that_went_on_still_tells_how_often_it_was_tried() -> None:
+def test_an_entry_of_an_advanced_series_keeps_the_retry_count_of_the_run() -> None:
     run = a_failed_run(diagnosis=replace(DIAGNOSIS, retry_count=3))
     assert to_logged_error(a_task(repeat="daily", retry_count=0), run).retry_count == 3
 
@@ -96,17 +96,17 @@ def test_a_series_that_went_on_still_tells_how_often_it_was_tried() -> None:
 @pytest.mark.parametrize(
     "diagnosis", [None, DIAGNOSIS, RunDiagnosis(counted=False)], ids=["none", "all", "some"]
 )
-def test_an_entry_is_read_as_it_was_written_with_or_without_nulls(
+def test_an_entry_round_trips_with_and_without_nulls(
     diagnosis: RunDiagnosis | None,
 ) -> None:
     error = to_logged_error(a_task(next_retry_at=NOW), a_failed_run(diagnosis=diagnosis))
-    written = error_to_json(error)
-    assert error_from_json(written) == error
-    assert error_from_json({k: v for k, v in written.items() if v is not None}) == error
+    data = error_to_json(error)
+    assert error_from_json(data) == error
+    assert error_from_json({k: v for k, v in data.items() if v is not None}) == error
 
 
 @pytest.mark.parametrize(
-    ("given", "provider"),
+    ("value", "provider"),
     [
         ("openai", "openai"),
         (" openai ", "openai"),
@@ -120,40 +120,40 @@ def test_an_entry_is_read_as_it_was_written_with_or_without_nulls(
         (["openai"], None),
     ],
 )
-def test_a_provider_is_a_short_name_or_none(given: Any, provider: str | None) -> None:
-    assert provider_name(a_task(type="action", payload={"provider": given})) == provider
+def test_a_provider_name_is_a_short_text_or_none(value: Any, provider: str | None) -> None:
+    assert provider_name(a_task(type="action", payload={"provider": value})) == provider
 
 
-def test_nobody_is_asked_for_a_reminder() -> None:
+def test_a_reminder_has_no_provider() -> None:
     assert provider_name(a_task(payload={"provider": "openai"})) is None
 
 
-def test_a_success_is_no_failure() -> None:
+def test_a_committed_run_is_not_a_failure() -> None:
     assert not a_committed_run().is_failure
 
 
-def test_what_was_learned_and_adapted_is_told() -> None:
+def test_an_entry_contains_the_learned_and_adapted_fields() -> None:
     adapted = AdaptedDelay(
         policy_delay=5 * MINUTE,
         delay=15 * MINUTE,
         outcomes=RetryOutcomes(20, 19),
         reason="it works",
     )
-    note = replace(DIAGNOSIS, fingerprint="0a", learned=True, adapted=adapted)
-    run = a_failed_run(diagnosis=replace(note, read_as=Reading(category="unknown")))
-    told = error_to_json(to_logged_error(a_task(), run))
-    assert (told["fingerprint"], told["learned"], told["read_as"]) == ("0a", True, "unknown")
-    assert told["adapted"] == {
+    diagnosis = replace(DIAGNOSIS, fingerprint="0a", learned=True, adapted=adapted)
+    run = a_failed_run(diagnosis=replace(diagnosis, read_as=Reading(category="unknown")))
+    data = error_to_json(to_logged_error(a_task(), run))
+    assert (data["fingerprint"], data["learned"], data["read_as"]) == ("0a", True, "unknown")
+    assert data["adapted"] == {
         "policy_delay_seconds": 300,
         "delay_seconds": 900,
         "tried": 20,
         "worked": 19,
         "because": "it works",
     }
-    assert error_from_json(told) == to_logged_error(a_task(), run)
+    assert error_from_json(data) == to_logged_error(a_task(), run)
 
 
-def test_an_entry_ignores_names_of_another_version() -> None:
+def test_an_entry_ignores_unknown_fields() -> None:
     error = to_logged_error(a_task(), a_failed_run())
     assert error_from_json(error_to_json(error) | {"colour": "red"}) == error
 
@@ -162,7 +162,7 @@ def test_an_entry_ignores_names_of_another_version() -> None:
     ("name", "value"),
     [("at", None), ("at", "noon"), ("attempt", "1"), ("action", "pray"), ("location", "app.py")],
 )
-def test_an_entry_that_cannot_be_read_is_refused_by_name(name: str, value: Any) -> None:
+def test_an_invalid_field_of_an_entry_is_rejected_by_name(name: str, value: Any) -> None:
     stored = error_to_json(to_logged_error(a_task(), a_failed_run()))
     with pytest.raises(ValueError, match=name):
         error_from_json(stored | {name: value})

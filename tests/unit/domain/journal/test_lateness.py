@@ -1,4 +1,4 @@
-"""How late runs were, as the bars of a chart."""
+"""The lateness of runs as histogram bars."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from duecourse.domain.journal.lateness import (
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 
 
-def shown(*late_ms: int) -> list[HistogramBar]:
-    """Those that are not empty."""
+def filled_bars(*late_ms: int) -> list[HistogramBar]:
+    """Return the bars that are not empty."""
     return [bar for bar in to_bars(Counter(map(bucket_of, late_ms))) if bar.count]
 
 
-def test_there_are_few_enough_to_read() -> None:
+def test_the_histogram_has_twenty_bars() -> None:
     assert len(to_bars({})) == 20
     assert [bar.up_to_ms for bar in to_bars({})] == [*BAR_BOUNDS_MS, None]
     assert to_bars({})[-2].up_to_ms == pytest.approx(70 * MINUTE, rel=0.01)
 
 
-def test_no_bucket_is_cut_by_a_bar() -> None:
+def test_no_bar_splits_a_bucket() -> None:
     assert set(BAR_BOUNDS_MS) <= set(BUCKET_BOUNDS_MS)
 
 
@@ -47,10 +47,12 @@ def test_no_bucket_is_cut_by_a_bar() -> None:
         (400 * DAY, None),
     ],
 )
-def test_a_run_is_in_the_bar_that_it_was_no_later_than(late_ms: int, up_to_ms: int | None) -> None:
-    assert shown(late_ms) == [HistogramBar(up_to_ms, 1)]
+def test_a_run_is_in_the_first_bar_whose_bound_it_does_not_exceed(
+    late_ms: int, up_to_ms: int | None
+) -> None:
+    assert filled_bars(late_ms) == [HistogramBar(up_to_ms, 1)]
 
 
-def test_every_run_is_in_one_bar() -> None:
-    late = [*range(0, 5_000, 7), *range(0, 60 * DAY, 7 * HOUR)]
-    assert sum(bar.count for bar in shown(*late)) == len(late)
+def test_every_run_is_in_exactly_one_bar() -> None:
+    lateness_values = [*range(0, 5_000, 7), *range(0, 60 * DAY, 7 * HOUR)]
+    assert sum(bar.count for bar in filled_bars(*lateness_values)) == len(lateness_values)

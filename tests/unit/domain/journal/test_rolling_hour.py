@@ -1,4 +1,4 @@
-"""The last hour, as far as counters of whole hours can tell."""
+"""The counts of the last hour, estimated from counters of whole hours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COUNTERS = [
 ]
 
 
-def test_an_hour_sums_up_what_failed_and_what_succeeded() -> None:
+def test_an_hour_sums_failures_and_successes() -> None:
     assert count_hour(NOW + 59 * MINUTE, COUNTERS) == HourCounts(failed=2, succeeded=20, late=1)
     assert count_hour(NOW - MINUTE, COUNTERS) == HourCounts(failed=6, succeeded=40, late=10)
 
@@ -41,7 +41,7 @@ def test_an_hour_in_which_nothing_ran_is_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("passed", "expected"),
+    ("elapsed", "expected"),
     [
         (0 * MINUTE, HourCounts(failed=8, succeeded=60, late=11)),
         (30 * MINUTE, HourCounts(failed=5, succeeded=40, late=6)),
@@ -49,10 +49,10 @@ def test_an_hour_in_which_nothing_ran_is_empty() -> None:
         (timedelta(minutes=59, seconds=30), HourCounts(failed=2 + Fraction(6, 120)) + ALMOST_ALL),
     ],
 )
-def test_of_the_hour_before_the_part_counts_that_is_no_hour_ago(
-    passed: timedelta, expected: HourCounts
+def test_the_previous_hour_counts_in_proportion_to_its_overlap(
+    elapsed: timedelta, expected: HourCounts
 ) -> None:
-    assert count_last_hour(COUNTERS, now=NOW + passed) == expected
+    assert count_last_hour(COUNTERS, now=NOW + elapsed) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,26 +68,26 @@ def test_yesterday_is_read_in_the_first_hour_of_a_day(now: str, days: list[str])
 
 
 @given(
-    passed=st.timedeltas(timedelta(0), HOUR - MILLISECOND),
-    before=st.integers(1, 10_000),
-    since=st.integers(3, 10_000),
+    elapsed=st.timedeltas(timedelta(0), HOUR - MILLISECOND),
+    previous_count=st.integers(1, 10_000),
+    current_count=st.integers(3, 10_000),
     percent=st.integers(0, 100),
 )
-@example(passed=timedelta(seconds=7), before=11, since=7, percent=10)
-def test_a_rate_that_stays_the_same_does_not_seem_to_change(
-    passed: timedelta, before: int, since: int, percent: int
+@example(elapsed=timedelta(seconds=7), previous_count=11, current_count=7, percent=10)
+def test_a_constant_rate_stays_constant(
+    elapsed: timedelta, previous_count: int, current_count: int, percent: int
 ) -> None:
-    """It must not come to lie above its limit by being shared."""
-    failed = {"hb": before * percent, "hc": since * percent}
-    succeeded = {"hb": before * (100 - percent), "hc": since * (100 - percent)}
+    """Splitting an hour must not push a rate above its limit."""
+    failed = {"hb": previous_count * percent, "hc": current_count * percent}
+    succeeded = {"hb": previous_count * (100 - percent), "hc": current_count * (100 - percent)}
     counters = [
         DailyCounter(TODAY, "category#x", failed),
         DailyCounter(TODAY, "lateness", succeeded),
     ]
-    assert count_last_hour(counters, now=NOW + passed).failed_percent == percent
+    assert count_last_hour(counters, now=NOW + elapsed).failed_percent == percent
 
 
-def test_the_last_hour_may_begin_yesterday() -> None:
+def test_the_last_hour_can_begin_yesterday() -> None:
     counters = [
         DailyCounter(TODAY, "lateness", {"h0": 10}),
         DailyCounter(YESTERDAY, "lateness", {"hn": 30}),
@@ -105,5 +105,5 @@ def test_the_last_hour_may_begin_yesterday() -> None:
         (HourCounts(failed=5, succeeded=20, late=3), 20, 15),
     ],
 )
-def test_too_few_runs_have_no_rate(hour: HourCounts, failed: int, late: int) -> None:
+def test_too_few_runs_give_a_rate_of_zero(hour: HourCounts, failed: int, late: int) -> None:
     assert [hour.failed_percent, hour.late_percent] == [failed, late]

@@ -1,4 +1,4 @@
-"""How a run's diagnosis is stored, and that what earlier versions stored still loads."""
+"""Storing a run's diagnosis, and loading the forms that earlier versions stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location, Readin
 from tests.support.builders.moments import MINUTE
 from tests.support.builders.runs import a_run
 
-# As the first version wrote it: without a fingerprint, an origin or the server's time.
+# The first version stored no fingerprint, no origin and no Retry-After.
 FIRST_FORM = {
     "confidence": 0.9,
     "pattern": "http-504",
@@ -31,7 +31,7 @@ FIRST_FORM = {
     "retry_count": 1,
     "delay_seconds": 300.0,
 }
-# As it was written where a person's earlier correction decided, and the delay was adapted.
+# Stored when an earlier correction decided the category and the delay was adapted.
 LEARNED_FORM = {
     "confidence": 0.95,
     "pattern": "learned",
@@ -54,7 +54,7 @@ LEARNED_FORM = {
         "because": "After 5 minutes 1 of 20 retries worked, after 15 minutes 19 of 20.",
     },
 }
-# As it was written where a person said what a crash really was, and a review is awaited.
+# Stored when a user reclassified a crash and the task waits for a review.
 CORRECTED_FORM = {
     "confidence": 1.0,
     "pattern": "person",
@@ -75,7 +75,7 @@ CORRECTED_FORM = {
 }
 
 
-def test_the_first_form_is_read() -> None:
+def test_the_first_form_loads() -> None:
     assert RunDiagnosis.from_stored(FIRST_FORM) == RunDiagnosis(
         confidence=0.9,
         pattern="http-504",
@@ -94,13 +94,13 @@ def test_the_first_form_is_read() -> None:
     )
 
 
-def test_a_learned_diagnosis_with_an_adapted_delay_is_read() -> None:
-    found = RunDiagnosis.from_stored(LEARNED_FORM)
-    assert found.learned
-    assert not found.blames_subject
-    assert (found.origin, found.retry_after) == (Origin.ANSWER, 10 * MINUTE)
-    assert found.read_as == Reading(category="unknown", pattern="unknown", confidence=0.3)
-    assert found.adapted == AdaptedDelay(
+def test_a_learned_diagnosis_with_an_adapted_delay_loads() -> None:
+    diagnosis = RunDiagnosis.from_stored(LEARNED_FORM)
+    assert diagnosis.learned
+    assert not diagnosis.blames_subject
+    assert (diagnosis.origin, diagnosis.retry_after) == (Origin.ANSWER, 10 * MINUTE)
+    assert diagnosis.read_as == Reading(category="unknown", pattern="unknown", confidence=0.3)
+    assert diagnosis.adapted == AdaptedDelay(
         policy_delay=5 * MINUTE,
         delay=15 * MINUTE,
         outcomes=RetryOutcomes(20, 19),
@@ -108,38 +108,38 @@ def test_a_learned_diagnosis_with_an_adapted_delay_is_read() -> None:
     )
 
 
-def test_a_corrected_diagnosis_is_read() -> None:
-    found = RunDiagnosis.from_stored(CORRECTED_FORM)
-    assert (found.by, found.review, found.counted) == ("ada", "5f0c1a2b", False)
-    assert (found.learned, found.delay) == (False, None)
-    assert found.read_as == Reading(location=Location("file.ts", 45))
+def test_a_corrected_diagnosis_loads() -> None:
+    diagnosis = RunDiagnosis.from_stored(CORRECTED_FORM)
+    assert (diagnosis.by, diagnosis.review, diagnosis.counted) == ("ada", "5f0c1a2b", False)
+    assert (diagnosis.learned, diagnosis.delay) == (False, None)
+    assert diagnosis.read_as == Reading(location=Location("file.ts", 45))
 
 
 @pytest.mark.parametrize("stored", [FIRST_FORM, LEARNED_FORM, CORRECTED_FORM])
-def test_each_earlier_form_is_written_back_as_it_was(stored: dict[str, Any]) -> None:
+def test_each_earlier_form_round_trips(stored: dict[str, Any]) -> None:
     assert RunDiagnosis.from_stored(stored).to_stored() == stored
 
 
-def test_what_says_nothing_is_not_stored() -> None:
+def test_empty_fields_are_not_stored() -> None:
     assert NOT_DIAGNOSED.to_stored() == {"fix": "", "counted": True}
 
 
-def test_no_wait_is_stored_unlike_no_retry() -> None:
+def test_a_delay_of_zero_is_stored() -> None:
     assert RunDiagnosis(delay=timedelta(0)).to_stored()["delay_seconds"] == 0
 
 
-def test_names_of_another_version_are_ignored() -> None:
+def test_unknown_fields_are_ignored() -> None:
     assert RunDiagnosis.from_stored({"colour": [1], "fix": None}) == NOT_DIAGNOSED
 
 
-def test_a_whole_number_may_be_written_as_a_fraction() -> None:
+def test_an_integer_field_accepts_a_whole_float() -> None:
     assert RunDiagnosis.from_stored({"status": 504.0, "confidence": 1}) == replace(
         NOT_DIAGNOSED, status=504, confidence=1.0
     )
 
 
 @pytest.mark.parametrize(
-    ("stored", "named"),
+    ("stored", "field"),
     [
         ([], "JSON object"),
         ("retry", "JSON object"),
@@ -165,12 +165,12 @@ def test_a_whole_number_may_be_written_as_a_fraction() -> None:
         ({"adapted": {"delay_seconds": 900, "because": "x"}}, "adapted.policy_delay_seconds"),
     ],
 )
-def test_what_has_the_wrong_type_is_refused_by_name(stored: Any, named: str) -> None:
-    with pytest.raises(ValueError, match=named):
+def test_a_field_of_the_wrong_type_is_rejected_by_name(stored: Any, field: str) -> None:
+    with pytest.raises(ValueError, match=field):
         RunDiagnosis.from_stored(stored)
 
 
-def test_a_run_whose_diagnosis_cannot_be_read_is_refused() -> None:
+def test_a_run_with_an_invalid_diagnosis_is_rejected() -> None:
     stored = run_to_stored(a_run()) | {"diagnosis": {"action": "pray"}}
     with pytest.raises(ValueError, match="no Action has the value 'pray'"):
         run_from_stored(stored)

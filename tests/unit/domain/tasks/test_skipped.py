@@ -13,7 +13,9 @@ def test_the_text_of_a_deferral_says_what_the_run_waited_for() -> None:
     assert text == "missed while it waited: provider x is down"
 
 
-@pytest.mark.parametrize("reason", [one for one in SkipReason if one is not SkipReason.DEFERRED])
+@pytest.mark.parametrize(
+    "reason", [reason for reason in SkipReason if reason is not SkipReason.DEFERRED]
+)
 def test_other_texts_do_not_mention_an_earlier_wait(reason: SkipReason) -> None:
     assert describe_skip(reason, PROVIDER_DOWN) == describe_skip(reason, None)
 

@@ -1,4 +1,4 @@
-"""The legal moves, spelled out once more than the code does: a changed table must be meant."""
+"""The legal status transitions, repeated here so that a change to the table is deliberate."""
 
 from __future__ import annotations
 
@@ -19,67 +19,69 @@ LEGAL = {
     "completed": "",
     "cancelled": "",
 }
-PAIRS = [(here, there) for here in Status for there in Status]
-ALLOWED = [(here, there) for here, there in PAIRS if there in LEGAL[here].split()]
-REFUSED = [pair for pair in PAIRS if pair not in ALLOWED]
+PAIRS = [(source, target) for source in Status for target in Status]
+ALLOWED = [(source, target) for source, target in PAIRS if target in LEGAL[source].split()]
+REJECTED = [pair for pair in PAIRS if pair not in ALLOWED]
 
 
-def test_a_legal_move_is_made() -> None:
-    assert [a_task(status=here).move_to(there).status for here, there in ALLOWED] == [
-        there for _, there in ALLOWED
+def test_a_legal_transition_changes_the_status() -> None:
+    assert [a_task(status=source).move_to(target).status for source, target in ALLOWED] == [
+        target for _, target in ALLOWED
     ]
 
 
-def test_a_refused_move_names_both_states() -> None:
-    for here, there in REFUSED:
-        with pytest.raises(IllegalTransitionError, match=f"is {here} and cannot become {there}$"):
-            a_task(status=here).move_to(there)
+def test_a_rejected_transition_names_both_statuses() -> None:
+    for source, target in REJECTED:
+        with pytest.raises(
+            IllegalTransitionError, match=f"is {source} and cannot become {target}$"
+        ):
+            a_task(status=source).move_to(target)
 
 
-def test_moves_are_allowed_and_refused() -> None:
-    assert (len(ALLOWED), len(REFUSED)) == (26, 38)
+def test_the_table_has_legal_and_rejected_transitions() -> None:
+    assert (len(ALLOWED), len(REJECTED)) == (26, 38)
 
 
-def test_every_status_has_its_row_in_the_table() -> None:
+def test_every_status_has_a_row_in_the_table() -> None:
     assert set(TRANSITIONS) == set(Status)
 
 
 @pytest.mark.parametrize("closed", ["delivered", "completed", "cancelled"])
-def test_what_is_done_or_cancelled_has_no_way_out(closed: str) -> None:
+def test_a_delivered_completed_or_cancelled_task_has_no_transitions(closed: str) -> None:
     assert TRANSITIONS[Status(closed)] == frozenset()
 
 
-def test_a_failed_task_is_tried_again_or_judged_anew_and_no_more() -> None:
+def test_a_failed_task_can_only_be_retried_or_reclassified() -> None:
     assert TRANSITIONS[Status.FAILED] == {Status.PENDING, Status.FAILED, Status.BLOCKED}
 
 
-def test_what_is_done_failed_or_cancelled_is_not_open() -> None:
+def test_a_delivered_completed_failed_or_cancelled_task_is_not_open() -> None:
     closed = {status for status in Status if not a_task(status=status).is_open}
     assert closed == {"delivered", "completed", "failed", "cancelled"}
 
 
-def test_a_move_is_a_version_of_its_own() -> None:
+def test_a_transition_increments_the_version() -> None:
     task = a_task(version=7)
     assert task.move_to(Status.PENDING).version == 8
 
 
-def test_whoever_blocks_a_task_says_since_when_and_every_other_move_ends_that() -> None:
+def test_blocking_sets_blocked_at_and_other_transitions_clear_it() -> None:
     blocked = a_task(status=Status.IN_PROGRESS).move_to(Status.BLOCKED, blocked_at=NOW)
     assert blocked.blocked_at == NOW
     assert blocked.move_to(Status.PENDING).blocked_at is None
 
 
-def test_the_task_that_moved_is_left_as_it_was() -> None:
+def test_a_transition_does_not_mutate_the_original_task() -> None:
     task = a_task()
     task.move_to(Status.CANCELLED)
     assert task == a_task()
 
 
 @pytest.mark.parametrize(
-    ("paused", "status", "waits"),
+    ("paused", "status", "is_waiting"),
     [(False, "pending", True), (True, "pending", False), (False, "in_progress", False)],
 )
-def test_only_a_pending_task_that_is_not_paused_waits(
-    paused: bool, status: str, waits: bool
+def test_only_a_pending_unpaused_task_is_waiting(
+    paused: bool, status: str, is_waiting: bool
 ) -> None:
-    assert a_task(paused=paused, status=Status(status)).is_waiting is waits
+    assert a_task(paused=paused, status=Status(status)).is_waiting is is_waiting

@@ -1,4 +1,4 @@
-"""The reasons for which tasks wait, and the sentences that people read of them."""
+"""The reasons why tasks wait, and the sentences that describe them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from duecourse.domain.tasks.wait_text import describe_wait
 from tests.support.builders.moments import HOUR, NOW
 
 LATER = NOW + HOUR
-DESCRIBED = {
+DESCRIPTIONS = {
     WaitReason.BUDGET: (
         Wait(WaitReason.BUDGET, LATER, {"budget": "daily"}),
         "budget daily is used up for today: it resets at 2026-02-17T13:00:00.000Z",
@@ -58,29 +58,29 @@ DESCRIBED = {
 
 @pytest.mark.parametrize("reason", WaitReason)
 def test_every_reason_has_a_sentence(reason: WaitReason) -> None:
-    wait, sentence = DESCRIBED[reason]
+    wait, sentence = DESCRIPTIONS[reason]
     assert (wait.reason, describe_wait(wait)) == (reason, sentence)
 
 
-def test_a_provider_that_is_out_of_money_is_quoted() -> None:
+def test_the_message_of_a_provider_out_of_budget_is_quoted() -> None:
     detail = {"budget": "daily", "message": "insufficient quota"}
     assert describe_wait(Wait(WaitReason.BUDGET, LATER, detail)) == "insufficient quota"
 
 
 @pytest.mark.parametrize("reason", WaitReason)
-def test_a_wait_without_its_facts_is_described_all_the_same(reason: WaitReason) -> None:
+def test_a_wait_without_detail_has_a_description(reason: WaitReason) -> None:
     assert describe_wait(Wait(reason))
 
 
-def test_what_does_not_wait_has_no_sentence() -> None:
+def test_a_task_without_a_wait_has_no_description() -> None:
     assert describe_wait(None) is None
 
 
 @pytest.mark.parametrize("reason", WaitReason)
-def test_a_wait_is_read_back_from_json_as_it_was(reason: WaitReason) -> None:
-    wait, _ = DESCRIBED[reason]
+def test_a_wait_round_trips_through_json(reason: WaitReason) -> None:
+    wait, _ = DESCRIPTIONS[reason]
     assert Wait.from_json(json.loads(json.dumps(wait.to_json()))) == wait
 
 
-def test_a_wait_keeps_no_more_of_its_end_than_storage_does() -> None:
+def test_the_end_of_a_wait_is_rounded_down_to_milliseconds() -> None:
     assert Wait(WaitReason.BUDGET, LATER + timedelta(microseconds=7)).until == LATER

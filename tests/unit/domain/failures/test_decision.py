@@ -1,4 +1,4 @@
-"""What a failure leads to, by policy: the tables as people read them, and what all share."""
+"""The decision that each policy makes on a failure, as tables, and the rules they share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.builders.failures import BOOM, a_diagnosis, a_subject, builti
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 
 MIDNIGHT = NOW + 12 * HOUR
-ENDS = {
+FINAL_STEPS = {
     "refresh": (Action.RETRY_WITH_SPEC_REFRESH, Status.BLOCKED),
     "escalate": (Action.ESCALATE_TO_HUMAN, Status.BLOCKED),
     "block": (Action.MARK_AS_BLOCKED, Status.BLOCKED),
@@ -30,18 +30,18 @@ ENDS = {
 }
 
 
-def decided(
+def decide_failure(
     policy: str,
     category: str,
     attempt: int = 0,
     *,
     failure: Failure = BOOM,
     diagnosis: dict[str, Any] | None = None,
-    **known: Any,
+    **fields: Any,
 ) -> Decision:
-    """`attempt` is `retry_count` before the failure, 0 for the first."""
+    """Decide on a failure; `attempt` is `retry_count` before it, 0 for the first."""
     rules = builtin_policies()[policy]
-    situation: dict[str, Any] = {
+    context: dict[str, Any] = {
         "retry_count": attempt,
         "max_retries": rules.max_retries,
         "failed_at": NOW,
@@ -52,26 +52,26 @@ def decided(
         failure,
         a_diagnosis(category, **(diagnosis or {})),
         rules,
-        FailureContext(**{**situation, **known}),
+        FailureContext(**{**context, **fields}),
     )
 
 
-def situated(policy: str, *, retry_count: int = 0, **known: Any) -> Decision:
-    """Of a failure that nobody understands; what is known is named as the situation has it."""
+def decide_unknown(policy: str, *, retry_count: int = 0, **fields: Any) -> Decision:
+    """Decide on an unknown failure; the fields are those of FailureContext."""
     rules = builtin_policies()[policy]
-    situation = FailureContext(
+    context = FailureContext(
         retry_count=retry_count,
         max_retries=rules.max_retries,
         failed_at=NOW,
         budget_resets_at=MIDNIGHT,
         jitter_seed="a task:1",
-        **known,
+        **fields,
     )
-    return decide(BOOM, a_diagnosis("unknown"), rules, situation)
+    return decide(BOOM, a_diagnosis("unknown"), rules, context)
 
 
 def rows(table: str) -> list[Any]:
-    """Of each line: a category, and what its first, second, third... failure leads to."""
+    """Parse lines of a category and the steps of its first, second, third... failure."""
     lines = [line.split() for line in table.strip().splitlines()]
     return [
         pytest.param(category, attempt, step, id=f"{category}, failure {attempt + 1}")
@@ -80,17 +80,17 @@ def rows(table: str) -> list[Any]:
     ]
 
 
-def told(decision: Decision) -> tuple[Action, Status, timedelta | None]:
+def summarize(decision: Decision) -> tuple[Action, Status, timedelta | None]:
     return decision.action, decision.status, decision.delay
 
 
-def meant(step: str, *, retry: Action) -> tuple[Action, Status, timedelta | None]:
-    if step in ENDS:
-        return (*ENDS[step], None)
+def expected_summary(step: str, *, retry: Action) -> tuple[Action, Status, timedelta | None]:
+    if step in FINAL_STEPS:
+        return (*FINAL_STEPS[step], None)
     return retry, Status.PENDING, parse_duration(step)
 
 
-def asking(wait: str) -> Failure:
+def a_failure_with_retry_after(wait: str) -> Failure:
     return Failure.create("slow down", retry_after=parse_duration(wait))
 
 
@@ -136,7 +136,7 @@ content_policy   fail  fail
 token_limit      fail  fail
 """
 
-# How often the subject failed before: 0, 1, 2...
+# The columns are the subject's earlier failures: 0, 1, 2...
 SUBJECTS = """
 rate_limit       pending   pending  pending   pending   given_up  given_up
 network_timeout  pending   pending  pending   pending   given_up  given_up
@@ -148,56 +148,62 @@ token_limit      given_up  given_up
 
 
 @pytest.mark.parametrize(("category", "attempt", "step"), rows(OMEGA))
-def test_omega_tries_thrice_two_minutes_apart(category: str, attempt: int, step: str) -> None:
-    assert told(decided("omega", category, attempt)) == meant(step, retry=Action.RETRY)
+def test_omega_makes_three_attempts_two_minutes_apart(
+    category: str, attempt: int, step: str
+) -> None:
+    assert summarize(decide_failure("omega", category, attempt)) == expected_summary(
+        step, retry=Action.RETRY
+    )
 
 
 @pytest.mark.parametrize(("category", "attempt", "step"), rows(AGENT))
-def test_agent_climbs_its_ladder(category: str, attempt: int, step: str) -> None:
-    expected = meant(step, retry=Action.RETRY_WITH_GUIDANCE)
-    assert told(decided("agent", category, attempt)) == expected
+def test_agent_follows_its_recovery_ladder(category: str, attempt: int, step: str) -> None:
+    expected = expected_summary(step, retry=Action.RETRY_WITH_GUIDANCE)
+    assert summarize(decide_failure("agent", category, attempt)) == expected
 
 
 @pytest.mark.parametrize(("category", "attempt", "step"), rows(AGENT_WITH_A_SPEC))
-def test_agent_asks_for_a_better_specification_where_there_is_one(
+def test_agent_requests_a_spec_refresh_if_the_task_has_a_specification(
     category: str, attempt: int, step: str
 ) -> None:
-    expected = meant(step, retry=Action.RETRY_WITH_GUIDANCE)
-    assert told(decided("agent", category, attempt, has_spec=True)) == expected
+    expected = expected_summary(step, retry=Action.RETRY_WITH_GUIDANCE)
+    assert summarize(decide_failure("agent", category, attempt, has_spec=True)) == expected
 
 
 @pytest.mark.parametrize("subject", [None, a_subject()], ids=["no subject", "a subject"])
 @pytest.mark.parametrize(("category", "attempt", "step"), rows(ENRICHMENT))
-def test_enrichment_gives_a_job_three_attempts_or_one(
+def test_enrichment_allows_a_task_three_attempts_or_one(
     category: str, attempt: int, step: str, subject: Subject | None
 ) -> None:
-    decision = decided("enrichment", category, attempt, subject=subject)
+    decision = decide_failure("enrichment", category, attempt, subject=subject)
     is_over = decision.subject is not None and decision.subject.is_given_up
     assert is_over == (subject is not None and category in ("content_policy", "token_limit"))
-    assert told(decision) == meant(step, retry=Action.RETRY)
+    assert summarize(decision) == expected_summary(step, retry=Action.RETRY)
 
 
 @pytest.mark.parametrize(("category", "failures", "status"), rows(SUBJECTS))
-def test_enrichment_gives_a_subject_up_by_its_own_count(
+def test_enrichment_gives_up_a_subject_by_the_subjects_failure_count(
     category: str, failures: int, status: str
 ) -> None:
-    after = decided("enrichment", category, subject=a_subject(failure_count=failures)).subject
+    after = decide_failure(
+        "enrichment", category, subject=a_subject(failure_count=failures)
+    ).subject
     assert after is not None
     assert (after.failure_count, after.is_given_up) == (failures + 1, status == "given_up")
 
 
-def test_every_category_that_ships_is_in_the_tables() -> None:
+def test_every_builtin_category_is_in_the_tables() -> None:
     tables = {"omega": OMEGA, "agent": AGENT, "enrichment": ENRICHMENT}
     for name, table in tables.items():
-        told_of = {line.split()[0] for line in table.strip().splitlines()}
-        assert builtin_policies()[name].categories.keys() == told_of | {"budget_exceeded"}
+        listed = {line.split()[0] for line in table.strip().splitlines()}
+        assert builtin_policies()[name].categories.keys() == listed | {"budget_exceeded"}
 
 
 # Limits
 
 
 @pytest.mark.parametrize(
-    ("policy", "category", "most", "attempt", "status"),
+    ("policy", "category", "max_retries", "attempt", "status"),
     [
         ("omega", "unknown", 1, 0, "failed"),
         ("omega", "unknown", 2, 0, "pending"),
@@ -212,14 +218,14 @@ def test_every_category_that_ships_is_in_the_tables() -> None:
         ("enrichment", "content_policy", 100, 0, "failed"),
     ],
 )
-def test_a_task_may_lower_the_limit_of_a_category_and_never_raise_it(
-    policy: str, category: str, most: int, attempt: int, status: str
+def test_a_task_can_lower_the_limit_of_a_category_but_not_raise_it(
+    policy: str, category: str, max_retries: int, attempt: int, status: str
 ) -> None:
-    assert decided(policy, category, attempt, max_retries=most).status == status
+    assert decide_failure(policy, category, attempt, max_retries=max_retries).status == status
 
 
 @pytest.mark.parametrize(
-    ("policy", "category", "most", "limit"),
+    ("policy", "category", "max_retries", "limit"),
     [
         ("omega", "timeout", 3, 3),
         ("agent", "timeout", 5, 3),
@@ -229,27 +235,29 @@ def test_a_task_may_lower_the_limit_of_a_category_and_never_raise_it(
         ("enrichment", "rate_limit", 3, 3),
     ],
 )
-def test_the_limit_that_held_is_told(policy: str, category: str, most: int, limit: int) -> None:
-    assert decided(policy, category, max_retries=most).max_retries == limit
+def test_the_decision_reports_the_effective_limit(
+    policy: str, category: str, max_retries: int, limit: int
+) -> None:
+    assert decide_failure(policy, category, max_retries=max_retries).max_retries == limit
 
 
-def test_a_limit_that_was_passed_long_ago_still_holds() -> None:
-    assert decided("agent", "timeout", 50).status is Status.BLOCKED
+def test_a_retry_count_far_beyond_the_limit_still_blocks() -> None:
+    assert decide_failure("agent", "timeout", 50).status is Status.BLOCKED
 
 
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
-def test_a_failure_counts_once(policy: str) -> None:
-    decision = decided(policy, "unknown", 1)
+def test_a_failure_is_counted_once(policy: str) -> None:
+    decision = decide_failure(policy, "unknown", 1)
     assert (decision.is_counted, decision.retry_count) == (True, 2)
 
 
-def test_the_last_failure_counts_too() -> None:
-    assert decided("omega", "unknown", 2).retry_count == 3
+def test_the_last_failure_is_counted() -> None:
+    assert decide_failure("omega", "unknown", 2).retry_count == 3
 
 
 @pytest.mark.parametrize("attempt", [2, 5])
-def test_what_is_not_tried_again_has_no_time(attempt: int) -> None:
-    decision = decided("omega", "unknown", attempt)
+def test_a_decision_without_a_retry_has_no_due_time(attempt: int) -> None:
+    decision = decide_failure("omega", "unknown", attempt)
     assert (decision.delay, decision.due_at) == (None, None)
 
 
@@ -258,40 +266,42 @@ def test_what_is_not_tried_again_has_no_time(attempt: int) -> None:
 
 @pytest.mark.parametrize("attempt", [0, 1, 2, 3, 100])
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
-def test_a_budget_is_waited_for_for_ever_and_counts_nothing(policy: str, attempt: int) -> None:
-    decision = decided(policy, "budget_exceeded", attempt)
-    assert told(decision) == (Action.WAIT_FOR_BUDGET, Status.PENDING, 12 * HOUR)
+def test_a_budget_wait_never_ends_in_failure_and_is_not_counted(policy: str, attempt: int) -> None:
+    decision = decide_failure(policy, "budget_exceeded", attempt)
+    assert summarize(decision) == (Action.WAIT_FOR_BUDGET, Status.PENDING, 12 * HOUR)
     assert (decision.is_counted, decision.retry_count) == (False, attempt)
 
 
 @pytest.mark.parametrize(
-    ("clears_in", "wait"),
+    ("resets_in", "wait"),
     [(MINUTE, MINUTE), (DAY, DAY), (3 * DAY, DAY), (timedelta(0), timedelta(0)), (-DAY, DAY * 0)],
 )
-def test_a_budget_is_waited_for_until_it_clears_and_a_day_at_most(
-    clears_in: timedelta, wait: timedelta
+def test_a_budget_wait_lasts_until_the_reset_and_at_most_a_day(
+    resets_in: timedelta, wait: timedelta
 ) -> None:
-    decision = decided("enrichment", "budget_exceeded", budget_resets_at=NOW + clears_in)
+    decision = decide_failure("enrichment", "budget_exceeded", budget_resets_at=NOW + resets_in)
     assert decision.delay == wait
 
 
-def test_a_budget_clears_for_all_at_the_same_moment() -> None:
-    due = {decided("agent", "budget_exceeded", jitter_seed=str(n)).due_at for n in range(20)}
-    assert due == {MIDNIGHT}
+def test_a_budget_wait_has_no_jitter() -> None:
+    due_times = {
+        decide_failure("agent", "budget_exceeded", jitter_seed=str(n)).due_at for n in range(20)
+    }
+    assert due_times == {MIDNIGHT}
 
 
-def test_a_budget_never_costs_a_subject_anything() -> None:
+def test_a_budget_failure_does_not_count_on_the_subject() -> None:
     before = a_subject(failure_count=4)
-    after = decided("enrichment", "budget_exceeded", subject=before).subject
+    after = decide_failure("enrichment", "budget_exceeded", subject=before).subject
     assert after is not None
     assert (after.failure_count, after.status) == (4, None)
 
 
-# What the server says
+# Retry-After
 
 
 @pytest.mark.parametrize(
-    ("policy", "category", "asked", "wait"),
+    ("policy", "category", "retry_after", "wait"),
     [
         ("omega", "unknown", "1s", "2m"),
         ("omega", "unknown", "10m", "10m"),
@@ -306,53 +316,64 @@ def test_a_budget_never_costs_a_subject_anything() -> None:
         ("enrichment", "budget_exceeded", "20h", "20h"),
     ],
 )
-def test_a_retry_after_raises_the_wait_and_never_lowers_it(
-    policy: str, category: str, asked: str, wait: str
+def test_retry_after_lengthens_the_delay_and_never_shortens_it(
+    policy: str, category: str, retry_after: str, wait: str
 ) -> None:
-    assert decided(policy, category, failure=asking(asked)).delay == parse_duration(wait)
+    assert decide_failure(
+        policy, category, failure=a_failure_with_retry_after(retry_after)
+    ).delay == parse_duration(wait)
 
 
 @pytest.mark.parametrize(
-    ("asked", "wait"),
+    ("retry_after", "wait"),
     [("0s", "1m"), ("59s", "1m"), ("61s", "61s"), ("5m", "5m"), ("24h", "24h"), ("25h", "24h")],
 )
-def test_a_rate_limit_of_enrichment_ends_when_the_server_says(asked: str, wait: str) -> None:
-    assert decided("enrichment", "rate_limit", failure=asking(asked)).delay == parse_duration(wait)
+def test_a_rate_limit_of_enrichment_follows_retry_after(retry_after: str, wait: str) -> None:
+    assert decide_failure(
+        "enrichment", "rate_limit", failure=a_failure_with_retry_after(retry_after)
+    ).delay == parse_duration(wait)
 
 
-def test_what_the_server_says_does_not_buy_another_attempt() -> None:
-    assert decided("enrichment", "rate_limit", 2, failure=asking("1m")).status is Status.FAILED
+def test_retry_after_does_not_add_an_attempt() -> None:
+    assert (
+        decide_failure(
+            "enrichment", "rate_limit", 2, failure=a_failure_with_retry_after("1m")
+        ).status
+        is Status.FAILED
+    )
 
 
 # Jitter
 
 
-@pytest.mark.parametrize("salt", ["a:1", "b:1", "c:1", "a:2", ""])
-def test_jitter_adds_a_tenth_at_most_and_takes_nothing_away(salt: str) -> None:
-    due_at = decided("agent", "timeout", jitter_seed=salt).due_at
+@pytest.mark.parametrize("jitter_seed", ["a:1", "b:1", "c:1", "a:2", ""])
+def test_jitter_adds_at_most_a_tenth_and_never_shortens(jitter_seed: str) -> None:
+    due_at = decide_failure("agent", "timeout", jitter_seed=jitter_seed).due_at
     assert due_at is not None
     assert 5 * MINUTE <= due_at - NOW <= 5.5 * MINUTE
 
 
-def test_jitter_is_not_in_the_delay_that_is_told() -> None:
-    assert decided("agent", "timeout", jitter_seed="a:1").delay == 5 * MINUTE
+def test_the_reported_delay_excludes_jitter() -> None:
+    assert decide_failure("agent", "timeout", jitter_seed="a:1").delay == 5 * MINUTE
 
 
-def test_the_same_attempt_comes_at_the_same_moment_when_decided_again() -> None:
-    once, again = (decided("agent", "timeout", jitter_seed="a:1").due_at for _ in range(2))
-    assert once == again
+def test_deciding_the_same_attempt_again_gives_the_same_due_time() -> None:
+    first, second = (decide_failure("agent", "timeout", jitter_seed="a:1").due_at for _ in range(2))
+    assert first == second
 
 
-def test_jitter_spreads_what_failed_together() -> None:
-    due = {decided("agent", "timeout", jitter_seed=f"{n}:1").due_at for n in range(100)}
-    assert len(due) > 90
+def test_jitter_spreads_simultaneous_failures() -> None:
+    due_times = {
+        decide_failure("agent", "timeout", jitter_seed=f"{n}:1").due_at for n in range(100)
+    }
+    assert len(due_times) > 90
 
 
-def test_a_reminder_is_retried_to_the_second() -> None:
-    assert decided("omega", "unknown", jitter_seed="a:1").due_at == NOW + 2 * MINUTE
+def test_omega_retries_without_jitter() -> None:
+    assert decide_failure("omega", "unknown", jitter_seed="a:1").due_at == NOW + 2 * MINUTE
 
 
-def test_a_fraction_is_part_of_one() -> None:
+def test_stable_fraction_is_spread_between_zero_and_one() -> None:
     fractions = [stable_fraction(str(n)) for n in range(1000)]
     assert (min(fractions) >= 0, max(fractions) < 1) == (True, True)
     assert 0.4 < sum(fractions) / 1000 < 0.6
@@ -362,67 +383,76 @@ def test_a_fraction_is_part_of_one() -> None:
 
 
 @pytest.mark.parametrize("attempt", [0, 1, 2])
-def test_a_job_gives_up_with_its_subject(attempt: int) -> None:
-    decision = decided("enrichment", "unknown", attempt, subject=a_subject(failure_count=4))
-    assert told(decision) == (Action.GIVE_UP, Status.FAILED, None)
+def test_a_task_gives_up_with_its_subject(attempt: int) -> None:
+    decision = decide_failure("enrichment", "unknown", attempt, subject=a_subject(failure_count=4))
+    assert summarize(decision) == (Action.GIVE_UP, Status.FAILED, None)
 
 
-def test_a_job_gives_up_where_another_has_given_its_subject_up_meanwhile() -> None:
-    gone = a_subject(failure_count=1, status=SubjectStatus.PERMANENT_FAILURE)
-    assert decided("enrichment", "network_timeout", subject=gone).status is Status.FAILED
+def test_a_task_gives_up_if_its_subject_was_given_up_meanwhile() -> None:
+    permanently_failed = a_subject(failure_count=1, status=SubjectStatus.PERMANENT_FAILURE)
+    assert (
+        decide_failure("enrichment", "network_timeout", subject=permanently_failed).status
+        is Status.FAILED
+    )
 
 
 @pytest.mark.parametrize("policy", ["agent", "enrichment"])
-def test_a_subject_that_was_given_up_stays_so_until_somebody_resets_it(policy: str) -> None:
-    """Another job that was under way may still fail, of something less grave."""
-    gone = a_subject(failure_count=1, status=SubjectStatus.PERMANENT_FAILURE)
-    after = decided(policy, "unknown", subject=gone).subject
+def test_a_given_up_subject_stays_given_up_after_another_failure(policy: str) -> None:
+    """Another task that was running may still fail with a less severe error."""
+    permanently_failed = a_subject(failure_count=1, status=SubjectStatus.PERMANENT_FAILURE)
+    after = decide_failure(policy, "unknown", subject=permanently_failed).subject
     assert after is not None
     assert after.is_given_up
 
 
-def test_a_task_with_a_ladder_climbs_it_whatever_its_subject_has_been_through() -> None:
-    decision = decided("agent", "unknown", subject=a_subject(failure_count=99))
+def test_a_policy_with_a_ladder_ignores_the_failures_of_the_subject() -> None:
+    decision = decide_failure("agent", "unknown", subject=a_subject(failure_count=99))
     assert decision.action is Action.RETRY_WITH_GUIDANCE
 
 
-def test_a_failure_of_the_providers_own_leaves_the_subjects_count() -> None:
+def test_a_provider_failure_does_not_change_the_subjects_failure_count() -> None:
     before = a_subject(failure_count=4)
-    refused = {"blames_subject": False}
-    decision = decided("enrichment", "unknown", diagnosis=refused, subject=before)
+    provider_diagnosis = {"blames_subject": False}
+    decision = decide_failure("enrichment", "unknown", diagnosis=provider_diagnosis, subject=before)
     assert decision.subject is not None
     assert (decision.subject.failure_count, decision.subject.is_given_up) == (4, False)
 
 
-def test_a_failure_of_the_providers_own_still_counts_for_the_job() -> None:
-    refused = {"blames_subject": False}
-    decision = decided("enrichment", "unknown", 2, diagnosis=refused, subject=a_subject())
+def test_a_provider_failure_still_counts_for_the_task() -> None:
+    provider_diagnosis = {"blames_subject": False}
+    decision = decide_failure(
+        "enrichment", "unknown", 2, diagnosis=provider_diagnosis, subject=a_subject()
+    )
     assert (decision.retry_count, decision.status) == (3, Status.FAILED)
 
 
-def test_a_failure_of_the_providers_own_is_noted_on_the_subject() -> None:
-    refused = {"blames_subject": False}
-    after = decided("enrichment", "unknown", diagnosis=refused, subject=a_subject()).subject
+def test_a_provider_failure_sets_the_subjects_last_error() -> None:
+    provider_diagnosis = {"blames_subject": False}
+    after = decide_failure(
+        "enrichment", "unknown", diagnosis=provider_diagnosis, subject=a_subject()
+    ).subject
     assert after is not None
     assert (after.last_error_category, after.last_error_message, after.last_attempt_at) == (
         *("unknown", "boom", NOW),
     )
 
 
-def test_a_subject_cools_down_as_long_as_the_wait() -> None:
-    after = decided("enrichment", "json_parse", subject=a_subject()).subject
+def test_the_cooldown_of_a_subject_lasts_as_long_as_the_delay() -> None:
+    after = decide_failure("enrichment", "json_parse", subject=a_subject()).subject
     assert after is not None
     assert after.cooldown_until == NOW + 12 * HOUR
 
 
-def test_a_subject_cools_down_until_the_server_says() -> None:
-    after = decided("enrichment", "rate_limit", failure=asking("5m"), subject=a_subject()).subject
+def test_the_cooldown_of_a_subject_follows_retry_after() -> None:
+    after = decide_failure(
+        "enrichment", "rate_limit", failure=a_failure_with_retry_after("5m"), subject=a_subject()
+    ).subject
     assert after is not None
     assert after.cooldown_until == NOW + 5 * MINUTE
 
 
 @pytest.mark.parametrize(
-    ("policy", "category", "blames"),
+    ("policy", "category", "blames_subject"),
     [
         ("agent", "unknown", True),
         ("enrichment", "unknown", False),
@@ -430,71 +460,75 @@ def test_a_subject_cools_down_until_the_server_says() -> None:
         ("enrichment", "content_policy", True),
     ],
 )
-def test_only_a_subject_that_is_to_be_tried_again_cools_down(
-    policy: str, category: str, blames: bool
+def test_only_a_subject_with_a_pending_retry_gets_a_cooldown(
+    policy: str, category: str, blames_subject: bool
 ) -> None:
-    diagnosis = {"blames_subject": blames}
-    after = decided(policy, category, diagnosis=diagnosis, subject=a_subject()).subject
+    diagnosis = {"blames_subject": blames_subject}
+    after = decide_failure(policy, category, diagnosis=diagnosis, subject=a_subject()).subject
     assert after is not None
     assert after.cooldown_until is None
 
 
-@pytest.mark.parametrize(("category", "blames"), [("unknown", False), ("budget_exceeded", True)])
-def test_what_does_not_blame_a_subject_does_not_end_its_cool_down(
-    category: str, blames: bool
+@pytest.mark.parametrize(
+    ("category", "blames_subject"), [("unknown", False), ("budget_exceeded", True)]
+)
+def test_a_failure_that_does_not_blame_the_subject_keeps_its_cooldown(
+    category: str, blames_subject: bool
 ) -> None:
-    """Two jobs on one subject: one began its cool-down while the other was still under way."""
+    """Of two tasks on one subject, one starts the cooldown while the other still runs."""
     cooling = a_subject(failure_count=1, cooldown_until=NOW + HOUR)
-    diagnosis = {"blames_subject": blames}
-    after = decided("enrichment", category, diagnosis=diagnosis, subject=cooling).subject
+    diagnosis = {"blames_subject": blames_subject}
+    after = decide_failure("enrichment", category, diagnosis=diagnosis, subject=cooling).subject
     assert after is not None
     assert after.cooldown_until == NOW + HOUR
 
 
-def test_without_a_subject_there_is_none_to_write() -> None:
-    assert decided("enrichment", "unknown").subject is None
+def test_a_decision_without_a_subject_returns_none() -> None:
+    assert decide_failure("enrichment", "unknown").subject is None
 
 
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
-def test_a_job_that_was_not_even_tried_fails_uncounted(policy: str) -> None:
-    refused = Failure.from_exception(SubjectPermanentlyFailedError("story-1", "json_parse"))
-    gone = a_subject(failure_count=3, status=SubjectStatus.PERMANENT_FAILURE)
-    decision = decided(policy, "unknown", 1, failure=refused, subject=gone, origin=Origin.SUBJECT)
-    assert told(decision) == (Action.GIVE_UP, Status.FAILED, None)
+def test_a_task_rejected_for_its_subject_fails_uncounted(policy: str) -> None:
+    failure = Failure.from_exception(SubjectPermanentlyFailedError("story-1", "json_parse"))
+    permanently_failed = a_subject(failure_count=3, status=SubjectStatus.PERMANENT_FAILURE)
+    decision = decide_failure(
+        policy, "unknown", 1, failure=failure, subject=permanently_failed, origin=Origin.SUBJECT
+    )
+    assert summarize(decision) == (Action.GIVE_UP, Status.FAILED, None)
     assert (decision.is_counted, decision.retry_count, decision.subject) == (False, 1, None)
 
 
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
-def test_what_was_not_attempted_is_tried_again_in_a_minute_and_blames_nobody(policy: str) -> None:
-    decision = decided(
+def test_a_run_not_attempted_is_retried_in_a_minute_and_is_not_counted(policy: str) -> None:
+    decision = decide_failure(
         policy, "unknown", 1, subject=a_subject(failure_count=1), origin=Origin.NOT_ATTEMPTED
     )
-    assert told(decision) == (Action.RETRY, Status.PENDING, MINUTE)
+    assert summarize(decision) == (Action.RETRY, Status.PENDING, MINUTE)
     assert (decision.is_counted, decision.retry_count, decision.subject) == (False, 1, None)
 
 
 @pytest.mark.parametrize(("attempt", "minutes"), [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16)])
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
-def test_what_was_not_attempted_waits_longer_each_time_and_is_free(
+def test_repeated_runs_not_attempted_back_off_uncounted(
     policy: str, attempt: int, minutes: int
 ) -> None:
-    free = {"attempt": attempt, "origin": Origin.NOT_ATTEMPTED}
-    decision = situated(policy, retry_count=2, **free)
-    assert told(decision) == (Action.RETRY, Status.PENDING, minutes * MINUTE)
+    uncounted = {"attempt": attempt, "origin": Origin.NOT_ATTEMPTED}
+    decision = decide_unknown(policy, retry_count=2, **uncounted)
+    assert summarize(decision) == (Action.RETRY, Status.PENDING, minutes * MINUTE)
     assert (decision.is_counted, decision.retry_count) == (False, 2)
 
 
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
 @pytest.mark.parametrize("retry_count", [0, 1, 2, 3, 5])
-def test_what_was_not_attempted_six_times_counts_like_any_failure(
-    policy: str, retry_count: int
-) -> None:
-    decision = situated(policy, retry_count=retry_count, attempt=6, origin=Origin.NOT_ATTEMPTED)
-    assert decision == situated(policy, retry_count=retry_count, attempt=6)
+def test_the_sixth_run_not_attempted_counts_like_any_failure(policy: str, retry_count: int) -> None:
+    decision = decide_unknown(
+        policy, retry_count=retry_count, attempt=6, origin=Origin.NOT_ATTEMPTED
+    )
+    assert decision == decide_unknown(policy, retry_count=retry_count, attempt=6)
     assert (decision.is_counted, decision.retry_count) == (True, retry_count + 1)
 
 
-# What may have happened
+# Indeterminate outcomes
 
 
 @pytest.mark.parametrize(
@@ -505,30 +539,32 @@ def test_what_was_not_attempted_six_times_counts_like_any_failure(
         ("agent", 5, Action.MARK_AS_BLOCKED),
     ],
 )
-def test_at_the_end_of_its_policy_what_may_have_happened_is_asked_of_a_person(
+def test_an_indeterminate_outcome_on_the_last_attempt_asks_a_person(
     policy: str, retry_count: int, action: Action
 ) -> None:
-    assert situated(policy, retry_count=retry_count).action is action
-    asked = situated(policy, retry_count=retry_count, is_indeterminate=True)
-    assert told(asked) == (Action.ASK_PERSON, Status.BLOCKED, None)
+    assert decide_unknown(policy, retry_count=retry_count).action is action
+    decision = decide_unknown(policy, retry_count=retry_count, is_indeterminate=True)
+    assert summarize(decision) == (Action.ASK_PERSON, Status.BLOCKED, None)
 
 
-def test_what_may_have_happened_to_a_subject_that_was_given_up_is_asked_of_a_person() -> None:
-    gone = a_subject(status=SubjectStatus.PERMANENT_FAILURE)
-    assert situated("enrichment", subject=gone).action is Action.GIVE_UP
-    asked = situated("enrichment", subject=gone, is_indeterminate=True)
-    assert told(asked) == (Action.ASK_PERSON, Status.BLOCKED, None)
+def test_an_indeterminate_outcome_on_a_given_up_subject_asks_a_person() -> None:
+    permanently_failed = a_subject(status=SubjectStatus.PERMANENT_FAILURE)
+    assert decide_unknown("enrichment", subject=permanently_failed).action is Action.GIVE_UP
+    decision = decide_unknown("enrichment", subject=permanently_failed, is_indeterminate=True)
+    assert summarize(decision) == (Action.ASK_PERSON, Status.BLOCKED, None)
 
 
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
-def test_until_then_what_may_have_happened_is_found_out_by_trying_again(policy: str) -> None:
-    assert situated(policy, is_indeterminate=True) == situated(policy)
+def test_an_indeterminate_outcome_before_the_last_attempt_is_retried(policy: str) -> None:
+    assert decide_unknown(policy, is_indeterminate=True) == decide_unknown(policy)
 
 
-def test_a_cool_down_is_never_shortened() -> None:
+def test_a_cooldown_is_never_shortened() -> None:
     cooling = a_subject(failure_count=1, cooldown_until=NOW + 12 * HOUR)
-    short = Failure.create("slow down", retry_after=60)
-    after = decided("enrichment", "rate_limit", failure=short, subject=cooling).subject
+    retry_in_a_minute = Failure.create("slow down", retry_after=60)
+    after = decide_failure(
+        "enrichment", "rate_limit", failure=retry_in_a_minute, subject=cooling
+    ).subject
     assert after is not None
     assert after.cooldown_until == NOW + 12 * HOUR
 
@@ -547,18 +583,20 @@ def test_a_cool_down_is_never_shortened() -> None:
         (4, False, "No retry is left (5 for code_error). Mend it."),
     ],
 )
-def test_each_rung_has_its_own_words(attempt: int, has_spec: bool, guidance: str) -> None:
-    assert decided("agent", "code_error", attempt, has_spec=has_spec).guidance == guidance
+def test_each_rung_has_its_own_guidance(attempt: int, has_spec: bool, guidance: str) -> None:
+    assert decide_failure("agent", "code_error", attempt, has_spec=has_spec).guidance == guidance
 
 
 @pytest.mark.parametrize(
-    ("line", "words"), [(7, " It points to shop.py, line 7."), (None, " It points to shop.py.")]
+    ("line", "suffix"), [(7, " It points to shop.py, line 7."), (None, " It points to shop.py.")]
 )
-def test_guidance_points_to_the_place(line: int | None, words: str) -> None:
-    place = {"location": Location("shop.py", line)}
-    assert decided("agent", "code_error", diagnosis=place).guidance == "Mend it." + words
+def test_guidance_names_the_source_location(line: int | None, suffix: str) -> None:
+    diagnosis = {"location": Location("shop.py", line)}
+    assert (
+        decide_failure("agent", "code_error", diagnosis=diagnosis).guidance == "Mend it." + suffix
+    )
 
 
 @pytest.mark.parametrize("policy", ["omega", "enrichment"])
 def test_a_policy_without_a_ladder_gives_no_guidance(policy: str) -> None:
-    assert decided(policy, "unknown").guidance is None
+    assert decide_failure(policy, "unknown").guidance is None

@@ -1,4 +1,4 @@
-"""A policy as people outside read it: what each category leads to, and the rules that find it."""
+"""The JSON of a policy: its limits, categories and rules."""
 
 from __future__ import annotations
 
@@ -17,50 +17,52 @@ subject_limit trips_breaker suggested_fix rules"""
 POLICIES = [pytest.param(policy, id=name) for name, policy in builtin_policies().items()]
 
 
-def category(policy: str, name: str) -> dict[str, Any]:
-    shown = policy_to_json(builtin_policies()[policy])["categories"]
-    [found] = [one for one in shown if one["name"] == name]
-    assert isinstance(found, dict)
-    return found
+def category_json(policy: str, name: str) -> dict[str, Any]:
+    categories = policy_to_json(builtin_policies()[policy])["categories"]
+    [category] = [category for category in categories if category["name"] == name]
+    assert isinstance(category, dict)
+    return category
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_policy_is_shown_as_plain_json(policy: Policy) -> None:
-    shown = policy_to_json(policy)
-    assert json.loads(json.dumps(shown)) == shown
+def test_a_policy_is_plain_json(policy: Policy) -> None:
+    data = policy_to_json(policy)
+    assert json.loads(json.dumps(data)) == data
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_policy_is_shown_with_its_fields_in_order(policy: Policy) -> None:
+def test_a_policy_lists_its_fields_in_order(policy: Policy) -> None:
     assert list(policy_to_json(policy)) == FIELDS.split()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_every_category_is_shown_in_the_policys_own_order(policy: Policy) -> None:
-    shown = policy_to_json(policy)["categories"]
-    assert [one["name"] for one in shown] == list(policy.categories)
-    assert {tuple(one) for one in shown} == {tuple(CATEGORY_FIELDS.split())}
+def test_categories_are_listed_in_the_policys_order(policy: Policy) -> None:
+    data = policy_to_json(policy)["categories"]
+    assert [category["name"] for category in data] == list(policy.categories)
+    assert {tuple(category) for category in data} == {tuple(CATEGORY_FIELDS.split())}
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_every_rule_is_shown_once_under_its_category(policy: Policy) -> None:
-    shown = policy_to_json(policy)["categories"]
-    told = [(rule["id"], one["name"]) for one in shown for rule in one["rules"]]
-    assert sorted(told) == sorted((rule.id, rule.category) for rule in policy.rules)
+def test_every_rule_is_listed_once_under_its_category(policy: Policy) -> None:
+    data = policy_to_json(policy)["categories"]
+    rule_categories = [
+        (rule["id"], category["name"]) for category in data for rule in category["rules"]
+    ]
+    assert sorted(rule_categories) == sorted((rule.id, rule.category) for rule in policy.rules)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_rules_are_shown_in_the_order_they_are_asked(policy: Policy) -> None:
-    place = {rule.id: n for n, rule in enumerate(policy.rules)}
-    for one in policy_to_json(policy)["categories"]:
-        places = [place[rule["id"]] for rule in one["rules"]]
-        assert places == sorted(places)
+def test_rules_are_listed_in_the_order_of_evaluation(policy: Policy) -> None:
+    position = {rule.id: n for n, rule in enumerate(policy.rules)}
+    for category in policy_to_json(policy)["categories"]:
+        positions = [position[rule["id"]] for rule in category["rules"]]
+        assert positions == sorted(positions)
 
 
-def test_a_rule_is_shown_by_what_it_looks_for() -> None:
-    shown = {rule["id"]: rule for rule in category("agent", "timeout")["rules"]}
-    [rule] = [one for one in builtin_policies()["agent"].rules if one.id == "function-timeout"]
-    assert shown["function-timeout"] == {
+def test_a_rule_lists_the_evidence_it_matches() -> None:
+    rules = {rule["id"]: rule for rule in category_json("agent", "timeout")["rules"]}
+    [rule] = [rule for rule in builtin_policies()["agent"].rules if rule.id == "function-timeout"]
+    assert rules["function-timeout"] == {
         "id": "function-timeout",
         "category": "timeout",
         "confidence": rule.confidence,
@@ -72,14 +74,14 @@ def test_a_rule_is_shown_by_what_it_looks_for() -> None:
     }
 
 
-def test_the_head_of_a_policy_says_how_it_counts() -> None:
-    shown = policy_to_json(builtin_policies()["agent"])
-    assert (shown["name"], shown["limits"], shown["max_retries"], shown["jitter"]) == (
+def test_a_policy_lists_its_limits_and_jitter() -> None:
+    data = policy_to_json(builtin_policies()["agent"])
+    assert (data["name"], data["limits"], data["max_retries"], data["jitter"]) == (
         *("agent", "retries", 5, 0.1),
     )
 
 
-def test_a_ladder_is_shown_in_words() -> None:
+def test_a_ladder_is_listed_as_action_names() -> None:
     assert policy_to_json(builtin_policies()["agent"])["ladder"] == [
         "retry_with_guidance",
         "retry_with_guidance",
@@ -89,12 +91,12 @@ def test_a_ladder_is_shown_in_words() -> None:
     ]
 
 
-def test_a_policy_without_a_ladder_shows_none() -> None:
+def test_a_policy_without_a_ladder_lists_none() -> None:
     assert policy_to_json(builtin_policies()["omega"])["ladder"] == []
 
 
-def test_delays_are_shown_in_seconds() -> None:
-    assert category("agent", "transient")["delays_seconds"] == [30, 120, 300, 600, 900]
+def test_delays_are_listed_in_seconds() -> None:
+    assert category_json("agent", "transient")["delays_seconds"] == [30, 120, 300, 600, 900]
 
 
 @pytest.mark.parametrize(
@@ -108,14 +110,14 @@ def test_delays_are_shown_in_seconds() -> None:
         ("enrichment", "budget_exceeded", None, None, False),
     ],
 )
-def test_the_limits_of_a_category_are_shown(
+def test_a_category_lists_its_limits(
     policy: str, name: str, limit: int | None, subject_limit: int | None, counts: bool
 ) -> None:
-    shown = category(policy, name)
-    assert (shown["limit"], shown["subject_limit"], shown["counts"]) == (
+    data = category_json(policy, name)
+    assert (data["limit"], data["subject_limit"], data["counts"]) == (
         *(limit, subject_limit, counts),
     )
 
 
-def test_a_rate_limit_is_shown_to_leave_the_time_to_the_server() -> None:
-    assert category("enrichment", "rate_limit")["server_time_wins"] is True
+def test_a_rate_limit_lists_that_the_server_time_wins() -> None:
+    assert category_json("enrichment", "rate_limit")["server_time_wins"] is True

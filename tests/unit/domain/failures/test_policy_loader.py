@@ -32,7 +32,7 @@ example = "a gale of force 9"
 """
 
 
-def test_a_policy_is_read() -> None:
+def test_a_policy_is_loaded() -> None:
     policy = load_policies({"harbour.toml": HEAD + RULE})["harbour"]
     assert (policy.name, policy.limit_unit, policy.max_retries) == ("harbour", LimitUnit.RUNS, 3)
     assert policy.ladder == (Action.RETRY_WITH_GUIDANCE, Action.ESCALATE_TO_HUMAN)
@@ -47,7 +47,7 @@ def line_of(needle: str, text: str) -> int:
     return next(n for n, line in enumerate(text.splitlines(), 1) if needle in line)
 
 
-BROKEN = [
+INVALID_EDITS = [
     ("max_retries = 3", "max_retries = 0", "max_retries", "of at least 1"),
     ("max_retries = 3", "max_retries = true", "max_retries", "of at least 1"),
     ("max_retries = 3\n", "", "about", "max_retries is missing"),
@@ -81,35 +81,35 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "at", "sentence"), BROKEN)
-def test_what_is_wrong_is_said_with_its_line(old: str, new: str, at: str, sentence: str) -> None:
+@pytest.mark.parametrize(("old", "new", "located_by", "message"), INVALID_EDITS)
+def test_an_error_names_its_line(old: str, new: str, located_by: str, message: str) -> None:
     text = (HEAD + RULE).replace(old, new, 1)
-    with pytest.raises(PolicyError) as refused:
+    with pytest.raises(PolicyError) as error:
         load_policies({"harbour.toml": text})
-    line = 1 if at == "about" else line_of(at, text)
-    assert str(refused.value).startswith(f"harbour.toml, line {line}: ")
-    assert sentence in str(refused.value)
+    line = 1 if located_by == "about" else line_of(located_by, text)
+    assert str(error.value).startswith(f"harbour.toml, line {line}: ")
+    assert message in str(error.value)
 
 
-def test_a_rules_id_is_used_once() -> None:
+def test_a_duplicate_rule_id_is_rejected() -> None:
     with pytest.raises(PolicyError, match="line 22: rule gale: id: another rule has this id"):
         load_policies({"harbour.toml": HEAD + RULE + RULE})
 
 
-def test_an_inline_category_is_found_in_its_line() -> None:
+def test_an_error_in_an_inline_category_names_its_line() -> None:
     text = HEAD.partition("[categories")[0] + "[categories]\nunknown = { limit = 0 }\n"
     with pytest.raises(PolicyError, match="line 9: category unknown: limit: must be"):
         load_policies({"harbour.toml": text})
 
 
-def test_rules_of_another_policy_come_after_its_own() -> None:
-    own = HEAD.replace("max_retries = 3", 'max_retries = 3\nrules_of = "harbour"')
-    texts = {"harbour.toml": HEAD + RULE, "pier.toml": own + RULE.replace("gale", "squall")}
+def test_inherited_rules_come_after_the_policys_own() -> None:
+    inheriting = HEAD.replace("max_retries = 3", 'max_retries = 3\nrules_of = "harbour"')
+    texts = {"harbour.toml": HEAD + RULE, "pier.toml": inheriting + RULE.replace("gale", "squall")}
     assert [rule.id for rule in load_policies(texts)["pier"].rules] == ["squall", "gale"]
 
 
 @pytest.mark.parametrize(
-    ("source", "sentence"),
+    ("source", "message"),
     [
         ("sea", "pier.toml, line 5: rules_of: there is no policy sea"),
         ("pier", "pier inherits its rules from itself"),
@@ -117,17 +117,17 @@ def test_rules_of_another_policy_come_after_its_own() -> None:
         ("harbour", "harbour's rule gale needs a category storm"),
     ],
 )
-def test_rules_of_a_policy_that_cannot_give_them(source: str, sentence: str) -> None:
-    def taking(name: str) -> str:
-        calm = HEAD.replace("[categories.storm]", "[categories.calm]")
-        return calm.replace("max_retries = 3", f'max_retries = 3\nrules_of = "{name}"')
+def test_rules_that_cannot_be_inherited_are_rejected(source: str, message: str) -> None:
+    def inheriting_policy(name: str) -> str:
+        without_storm = HEAD.replace("[categories.storm]", "[categories.calm]")
+        return without_storm.replace("max_retries = 3", f'max_retries = 3\nrules_of = "{name}"')
 
-    texts = {"pier.toml": taking(source), "quay.toml": taking("pier")}
-    with pytest.raises(PolicyError, match=sentence):
+    texts = {"pier.toml": inheriting_policy(source), "quay.toml": inheriting_policy("pier")}
+    with pytest.raises(PolicyError, match=message):
         load_policies(texts | {"harbour.toml": HEAD + RULE})
 
 
-def test_an_example_that_its_rule_does_not_decide_is_told() -> None:
+def test_an_example_that_another_rule_decides_is_reported() -> None:
     text = HEAD + RULE.replace("a gale of force 9", "a breeze")
     policy = load_policies({"harbour.toml": text})["harbour"]
     assert find_wrong_examples(policy) == [
@@ -135,29 +135,29 @@ def test_an_example_that_its_rule_does_not_decide_is_told() -> None:
     ]
 
 
-def test_a_policy_that_takes_rules_takes_their_fixes_too() -> None:
+def test_a_policy_that_inherits_rules_inherits_their_fixes() -> None:
     policies = read_policies()
     assert (
         policies["omega"].categories["timeout"].fix == policies["agent"].categories["timeout"].fix
     )
 
 
-# Rules in a file of their own
+# Rules in a separate file
 
 
-def test_rules_may_stand_in_a_file_of_their_own() -> None:
+def test_rules_are_loaded_from_a_separate_file() -> None:
     policy = load_policies({"harbour.toml": HEAD, "harbour.rules.toml": RULE})["harbour"]
     assert [rule.id for rule in policy.rules] == ["gale"]
 
 
-def test_other_policies_may_take_such_rules() -> None:
+def test_rules_in_a_separate_file_can_be_inherited() -> None:
     texts = {"harbour.toml": HEAD, "harbour.rules.toml": RULE}
     texts["pier.toml"] = 'rules_of = "harbour"\n' + HEAD
     assert [rule.id for rule in load_policies(texts)["pier"].rules] == ["gale"]
 
 
 @pytest.mark.parametrize(
-    ("texts", "told"),
+    ("texts", "message"),
     [
         ({"pier.rules.toml": RULE}, "pier.rules.toml, line 1: there is no pier.toml"),
         (
@@ -173,18 +173,16 @@ def test_other_policies_may_take_such_rules() -> None:
             "harbour.rules.toml, line 4: .*calm",
         ),
     ],
-    ids=["of no policy", "there already", "not only rules", "of no category"],
+    ids=["no such policy", "duplicate rule", "not only rules", "no such category"],
 )
-def test_a_file_of_rules_that_is_wrong_is_refused_by_its_name(
-    texts: dict[str, str], told: str
-) -> None:
-    with pytest.raises(PolicyError, match=told):
+def test_an_invalid_rules_file_is_rejected_by_name(texts: dict[str, str], message: str) -> None:
+    with pytest.raises(PolicyError, match=message):
         load_policies(texts)
 
 
-def test_an_outline_says_all_but_how_an_error_is_read() -> None:
-    whole, outlines = read_policies(), read_policies_without_rules()
-    assert {name: one.categories for name, one in outlines.items()} == {
-        name: one.categories for name, one in whole.items()
+def test_an_outline_contains_everything_but_the_rules() -> None:
+    complete, outlines = read_policies(), read_policies_without_rules()
+    assert {name: policy.categories for name, policy in outlines.items()} == {
+        name: policy.categories for name, policy in complete.items()
     }
-    assert [one.rules for one in outlines.values()] == [(), (), ()]
+    assert [policy.rules for policy in outlines.values()] == [(), (), ()]

@@ -1,4 +1,4 @@
-"""How long a server asks to be left alone, however it says so."""
+"""Parsing Retry-After values, and finding them in error texts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from duecourse.domain.failures.retry_after import (
 )
 
 AT = datetime(2026, 10, 21, 7, 27, tzinfo=UTC)
-LONGEST = MAX_RETRY_AFTER.total_seconds()
+MAX_SECONDS = MAX_RETRY_AFTER.total_seconds()
 
 
 @pytest.mark.parametrize(
-    ("given", "seconds"),
+    ("value", "seconds"),
     [
         (7, 7),
         (0, 0),
@@ -35,27 +35,27 @@ LONGEST = MAX_RETRY_AFTER.total_seconds()
         (-1, 0),
         ("-1", 0),
         (timedelta(seconds=-5), 0),
-        (LONGEST, LONGEST),
-        (LONGEST + 1, LONGEST),
-        ("99d", LONGEST),
-        pytest.param(10**400, LONGEST, id="more than a float holds"),
+        (MAX_SECONDS, MAX_SECONDS),
+        (MAX_SECONDS + 1, MAX_SECONDS),
+        ("99d", MAX_SECONDS),
+        pytest.param(10**400, MAX_SECONDS, id="more than a float holds"),
     ],
 )
-def test_a_wait_is_read_however_it_is_written(given: Any, seconds: float) -> None:
-    assert parse_retry_after(given) == timedelta(seconds=seconds)
+def test_every_form_of_a_duration_is_parsed(value: Any, seconds: float) -> None:
+    assert parse_retry_after(value) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "value",
     [None, True, False, "", " ", "soon", "nan", "inf", "-inf", "5 apples", "s", [], {}, b"5"],
 )
-def test_nonsense_is_no_wait(given: Any) -> None:
-    assert parse_retry_after(given, at=AT) is None
+def test_an_invalid_value_is_none(value: Any) -> None:
+    assert parse_retry_after(value, at=AT) is None
 
 
-@pytest.mark.parametrize("given", [float("nan"), float("inf"), float("-inf"), "1" * 1_000_000])
-def test_what_is_no_number_is_no_wait(given: Any) -> None:
-    assert parse_retry_after(given) is None
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), "1" * 1_000_000])
+def test_a_number_that_is_not_finite_is_none(value: Any) -> None:
+    assert parse_retry_after(value) is None
 
 
 @pytest.mark.parametrize(
@@ -64,22 +64,22 @@ def test_what_is_no_number_is_no_wait(given: Any) -> None:
         ("Wed, 21 Oct 2026 07:28:00 GMT", 60),
         ("Wed, 21 Oct 2026 07:27:00 GMT", 0),
         ("Wed, 21 Oct 2026 07:26:59 GMT", 0),
-        ("Thu, 21 Oct 2027 07:28:00 GMT", LONGEST),
+        ("Thu, 21 Oct 2027 07:28:00 GMT", MAX_SECONDS),
     ],
 )
-def test_a_date_is_waited_for(date: str, seconds: float) -> None:
+def test_a_date_is_converted_to_a_duration(date: str, seconds: float) -> None:
     assert parse_retry_after(date, at=AT) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize("at", [None, AT.replace(tzinfo=None)])
-def test_a_date_says_nothing_to_who_does_not_know_the_time(at: datetime | None) -> None:
+def test_a_date_without_the_current_time_is_none(at: datetime | None) -> None:
     assert parse_retry_after("Wed, 21 Oct 2026 07:28:00 GMT", at=at) is None
 
 
 @pytest.mark.parametrize(
     "date", ["Wed, 99 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026", "21.10.2026"]
 )
-def test_no_other_date_is_understood(date: str) -> None:
+def test_other_date_formats_are_none(date: str) -> None:
     assert parse_retry_after(date, at=AT) is None
 
 
@@ -107,10 +107,10 @@ def test_no_other_date_is_understood(date: str) -> None:
         ("Too Many Requests: retry after 35", 35),
         ("Please retry your request after 5 minutes.", 300),
         ("Please wait 30 seconds before you go on", 30),
-        ("try again in 90 days", LONGEST),
+        ("try again in 90 days", MAX_SECONDS),
     ],
 )
-def test_a_text_tells_the_wait(text: str, seconds: float) -> None:
+def test_a_duration_is_found_in_a_text(text: str, seconds: float) -> None:
     assert find_retry_after(text) == timedelta(seconds=seconds)
 
 
@@ -134,25 +134,25 @@ def test_a_text_tells_the_wait(text: str, seconds: float) -> None:
         "lock wait timeout exceeded after 50 seconds",
     ],
 )
-def test_no_other_text_tells_a_wait(text: str) -> None:
+def test_other_texts_contain_no_duration(text: str) -> None:
     assert find_retry_after(text) is None
 
 
-def test_the_last_wait_counts() -> None:
+def test_the_last_duration_wins() -> None:
     text = "Please try again in 5s.\nPlease try again in 8s."
     assert find_retry_after(text) == timedelta(seconds=8)
 
 
-def test_a_field_goes_before_a_sentence() -> None:
+def test_a_field_precedes_a_sentence() -> None:
     text = '{"retry_after": 7, "message": "try again in 5s"}'
     assert find_retry_after(text) == timedelta(seconds=7)
 
 
 @pytest.mark.parametrize(
-    "part", ["retry", "retry after ", "retry-after: 1s1", "try again in 1", "1s", "retry\\\"'"]
+    "fragment", ["retry", "retry after ", "retry-after: 1s1", "try again in 1", "1s", "retry\\\"'"]
 )
-def test_a_long_text_is_read_in_no_time(part: str) -> None:
-    text = "retry " + part * (16_000 // len(part))
-    began = time.thread_time()
+def test_a_long_text_is_parsed_quickly(fragment: str) -> None:
+    text = "retry " + fragment * (16_000 // len(fragment))
+    started = time.thread_time()
     find_retry_after(text)
-    assert time.thread_time() - began < 0.1
+    assert time.thread_time() - started < 0.1

@@ -1,4 +1,4 @@
-"""Labelled messages of many kinds of software, written for this test in its formats."""
+"""The classifier on a corpus of labelled messages in the formats of many programs."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ CORPUS = Path(__file__).parents[4] / "corpus"
 POLICIES = read_policies()
 
 
-def rows(label: str) -> list[dict[str, Any]]:
+def corpus_rows(label: str) -> list[dict[str, Any]]:
     lines = (CORPUS / f"{label}.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
-def diagnosis(row: dict[str, Any], policy: str) -> Diagnosis:
+def diagnose_row(row: dict[str, Any], policy: str) -> Diagnosis:
     evidence = {name: row[name] for name in ("type", "code", "status")}
     return diagnose(Failure.create(row["message"], **evidence), POLICIES[policy])
 
 
 @pytest.mark.parametrize(("label", "policy"), [("agent", "agent"), ("provider", "enrichment")])
-def test_nearly_all_are_understood(label: str, policy: str) -> None:
+def test_nearly_all_messages_are_classified_correctly(label: str, policy: str) -> None:
     missed = [
-        f"{row['id']}: {row[label]}, but {found.category} by {found.pattern}"
-        for row in rows(label)
-        if (found := diagnosis(row, policy)).category not in (row[label], *row["also_ok"][label])
+        f"{row['id']}: {row[label]}, but {diagnosis.category} by {diagnosis.pattern}"
+        for row in corpus_rows(label)
+        if (diagnosis := diagnose_row(row, policy)).category
+        not in (row[label], *row["also_ok"][label])
     ]
-    assert len(missed) <= 0.05 * len(rows(label)), "\n".join(missed)
+    assert len(missed) <= 0.05 * len(corpus_rows(label)), "\n".join(missed)
 
 
-def test_nearly_all_places_are_found() -> None:
-    placed = [row for row in rows("agent") if row["location"]]
+def test_nearly_all_source_locations_are_found() -> None:
+    located = [row for row in corpus_rows("agent") if row["location"]]
     missed = [
-        f"{row['id']}: {row['location']}, but {place}"
-        for row in placed
-        if (place := diagnosis(row, "agent").location) is None
-        or {"file": place.file, "line": place.line} != row["location"]
+        f"{row['id']}: {row['location']}, but {location}"
+        for row in located
+        if (location := diagnose_row(row, "agent").location) is None
+        or {"file": location.file, "line": location.line} != row["location"]
     ]
-    assert len(missed) <= 0.1 * len(placed), "\n".join(missed)
+    assert len(missed) <= 0.1 * len(located), "\n".join(missed)

@@ -11,7 +11,7 @@ from duecourse.domain.tasks.run_diagnosis import Location
 POLICIES = read_policies()
 
 
-def told(message: str, policy: str = "agent", **evidence: object) -> Diagnosis:
+def classify(message: str, policy: str = "agent", **evidence: object) -> Diagnosis:
     return diagnose(Failure.create(message, **evidence), POLICIES[policy])
 
 
@@ -25,45 +25,45 @@ def told(message: str, policy: str = "agent", **evidence: object) -> Diagnosis:
         ("no_outcome", "unknown", "unknown"),
     ],
 )
-def test_the_codes_of_duecourse_itself(code: str, agent: str, enrichment: str) -> None:
-    assert told("it broke", code=code).category == agent
-    assert told("it broke", "omega", code=code).category == agent
-    assert told("it broke", "enrichment", code=code).category == enrichment
+def test_duecourse_codes_are_classified(code: str, agent: str, enrichment: str) -> None:
+    assert classify("it broke", code=code).category == agent
+    assert classify("it broke", "omega", code=code).category == agent
+    assert classify("it broke", "enrichment", code=code).category == enrichment
 
 
-def test_well_known_patterns() -> None:
-    compiled = told('file.ts(45,12): error TS2304: Cannot find name "foo"')
-    assert compiled.category == "code_error"
-    assert compiled.location == Location("file.ts", 45)
-    assert compiled.confidence >= 0.8
-    tested = told("Test failed: expect(received).toEqual(expected)")
-    assert tested.category == "test_failure"
-    assert tested.confidence >= 0.8
-    away = told("connect ETIMEDOUT 10.0.0.1:443", code="ETIMEDOUT")
-    assert away.category == "transient"
-    assert away.confidence >= 0.8
+def test_well_known_patterns_are_classified() -> None:
+    compile_error = classify('file.ts(45,12): error TS2304: Cannot find name "foo"')
+    assert compile_error.category == "code_error"
+    assert compile_error.location == Location("file.ts", 45)
+    assert compile_error.confidence >= 0.8
+    test_error = classify("Test failed: expect(received).toEqual(expected)")
+    assert test_error.category == "test_failure"
+    assert test_error.confidence >= 0.8
+    network_error = classify("connect ETIMEDOUT 10.0.0.1:443", code="ETIMEDOUT")
+    assert network_error.category == "transient"
+    assert network_error.confidence >= 0.8
 
 
-def test_a_local_command_that_took_too_long_is_no_network() -> None:
-    assert told("Error: spawnSync /bin/sh ETIMEDOUT", code="ETIMEDOUT").category == "timeout"
+def test_a_local_command_timeout_is_not_a_network_error() -> None:
+    assert classify("Error: spawnSync /bin/sh ETIMEDOUT", code="ETIMEDOUT").category == "timeout"
 
 
-def test_what_nothing_is_known_about() -> None:
-    unknown = told("the frobnicator is sad")
+def test_an_unknown_error_has_the_fallback_category() -> None:
+    unknown = classify("the frobnicator is sad")
     assert (unknown.category, unknown.pattern) == ("unknown", "unknown")
     assert unknown.confidence <= 0.5
     assert unknown.fix == POLICIES["agent"].fallback_category.fix
 
 
-def test_the_keys_of_a_provider_blame_no_subject() -> None:
-    assert not told("Incorrect API key provided", "enrichment", status=401).blames_subject
-    assert told("This model's maximum context length is 9 tokens", "enrichment").blames_subject
+def test_an_invalid_api_key_does_not_blame_the_subject() -> None:
+    assert not classify("Incorrect API key provided", "enrichment", status=401).blames_subject
+    assert classify("This model's maximum context length is 9 tokens", "enrichment").blames_subject
 
 
-def test_the_fix_is_the_rules_or_else_the_categorys() -> None:
-    assert "inotify" in told("System limit for number of file watchers reached").fix
-    exhausted = POLICIES["agent"].categories["resource_exhaustion"]
-    assert told("it broke", code="ENOMEM").fix == exhausted.fix
+def test_the_fix_is_the_rules_or_the_categorys() -> None:
+    assert "inotify" in classify("System limit for number of file watchers reached").fix
+    resource_exhaustion = POLICIES["agent"].categories["resource_exhaustion"]
+    assert classify("it broke", code="ENOMEM").fix == resource_exhaustion.fix
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_the_fix_is_the_rules_or_else_the_categorys() -> None:
         ("HTTP Error 404: Not Found for https://a.example/503/rate-limit-exceeded", "unknown"),
     ],
 )
-def test_misleading_words_do_not_fool_it(message: str, category: str) -> None:
-    assert told(message).category == category
+def test_misleading_words_do_not_change_the_category(message: str, category: str) -> None:
+    assert classify(message).category == category
 
 
-def test_the_last_exception_beats_what_was_logged_before() -> None:
+def test_the_last_exception_outranks_earlier_log_lines() -> None:
     message = (
         "Connection refused. Retrying 1/3\n"
         "Traceback (most recent call last):\n"
@@ -94,7 +94,7 @@ def test_the_last_exception_beats_what_was_logged_before() -> None:
         "    reply.json()\n"
         "AttributeError: 'NoneType' object has no attribute 'json'"
     )
-    assert told(message).category == "code_error"
+    assert classify(message).category == "code_error"
 
 
 RULES = """
@@ -144,20 +144,22 @@ example = "exit code 3"
     [
         ("the tide is high", 500, "status"),  # structure beats words
         ("the tide is high", None, "words"),
-        ("spring tide", 503, "both"),  # and both beat either
+        ("spring tide", 503, "both"),  # both together beat either
         ("spring tide", None, "unknown"),
         ("not a spring tide", 503, "status"),
         ("neap\nTideError: exit code 3", None, "loose"),
         ("TideError: exit code 3", None, "resort"),
     ],
 )
-def test_the_order_in_which_rules_are_believed(message: str, status: int | None, rule: str) -> None:
+def test_rules_are_applied_in_order_of_evidence(
+    message: str, status: int | None, rule: str
+) -> None:
     policy = load_policies({"own.toml": RULES})["own"]
     assert diagnose(Failure.create(message, status=status), policy).pattern == rule
 
 
-def test_words_in_the_log_around_count_for_less() -> None:
+def test_words_in_surrounding_log_lines_have_less_confidence() -> None:
     policy = load_policies({"own.toml": RULES})["own"]
     log = "the tide is high\n" + 'Traceback (most recent call last):\n  File "a.py", line 1\nXError'
-    found = diagnose(Failure.create(log), policy)
-    assert (found.pattern, found.confidence) == ("words", 0.72)
+    diagnosis = diagnose(Failure.create(log), policy)
+    assert (diagnosis.pattern, diagnosis.confidence) == ("words", 0.72)

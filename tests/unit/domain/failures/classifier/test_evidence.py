@@ -31,17 +31,17 @@ from duecourse.domain.failures.failure import Failure
         ("17/01/01 23:03:32 ERROR TideScheduler: lost x", "lost x"),
         ("5/29/2020 4:31:39 PM - TypeError: x", "TypeError: x"),
         ("[16/Nov/2026:05:28:38 +0000] TypeError: x", "TypeError: x"),
-        ("ERROR TypeError: x", "ERROR TypeError: x"),  # no component that logs
+        ("ERROR TypeError: x", "ERROR TypeError: x"),  # not a logging component
         ('time="2026-01-01T10:00:00Z" level=error msg="TypeError: x', "TypeError: x"),
         ("←[31mTypeError: x←[39m", "TypeError: x"),
     ],
 )
-def test_what_a_log_adds_is_taken_off(line: str, text: str) -> None:
+def test_log_prefixes_are_removed(line: str, text: str) -> None:
     assert parse_lines(line)[0].text == text
 
 
 @pytest.mark.parametrize(
-    ("text", "kinds"),
+    ("text", "expected_kinds"),
     [
         ('  File "a.py", line 1, in f\n    timed(out)\nTimeoutError', "frame code prose"),
         ("    at f (/srv/a.js:1:2)\n    at async g (node:x:1:2)", "frame frame"),
@@ -56,8 +56,10 @@ def test_what_a_log_adds_is_taken_off(line: str, text: str) -> None:
         ("", "blank"),
     ],
 )
-def test_frames_and_source_are_no_prose(text: str, kinds: str) -> None:
-    assert [line.kind for line in parse_lines(text)] == [LineKind(kind) for kind in kinds.split()]
+def test_frames_and_source_code_are_not_prose(text: str, expected_kinds: str) -> None:
+    assert [line.kind for line in parse_lines(text)] == [
+        LineKind(kind) for kind in expected_kinds.split()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,11 +78,11 @@ def test_frames_and_source_are_no_prose(text: str, kinds: str) -> None:
         ("Note: all is well", None),
     ],
 )
-def test_the_type_of_an_exception_line(line: str, name: str | None) -> None:
+def test_the_type_is_read_from_an_exception_line(line: str, name: str | None) -> None:
     assert exception_type(line) == name
 
 
-def test_the_last_exception_is_the_focus_and_the_log_before_it_is_no_verdict() -> None:
+def test_the_last_exception_is_found_and_earlier_log_lines_are_not_error_prose() -> None:
     text = (
         "Read timed out. Retrying 1/3\n"
         "Traceback (most recent call last):\n"
@@ -95,14 +97,14 @@ def test_the_last_exception_is_the_focus_and_the_log_before_it_is_no_verdict() -
         "    h()\n"
         "AttributeError: no such thing\n"
     )
-    verdict = find_exception_lines(parse_lines(text))
-    assert verdict.exception == ("AttributeError: no such thing",)
-    assert "ReadTimeout: slow" in verdict.error_prose
-    assert "Read timed out. Retrying 1/3" not in verdict.error_prose
-    assert "Read timed out. Retrying 1/3" in verdict.all_prose
+    lines = find_exception_lines(parse_lines(text))
+    assert lines.exception == ("AttributeError: no such thing",)
+    assert "ReadTimeout: slow" in lines.error_prose
+    assert "Read timed out. Retrying 1/3" not in lines.error_prose
+    assert "Read timed out. Retrying 1/3" in lines.all_prose
 
 
-def test_the_root_cause_is_the_focus_of_a_java_chain() -> None:
+def test_the_root_cause_is_the_exception_of_a_java_chain() -> None:
     text = (
         "a.B: x\n\tat a.B.c(B.java:1)\nCaused by: java.net.ConnectException: refused\n\t... 1 more"
     )
@@ -111,7 +113,7 @@ def test_the_root_cause_is_the_focus_of_a_java_chain() -> None:
     )
 
 
-def test_an_error_of_a_tool_is_no_exception() -> None:
+def test_an_error_line_of_a_tool_is_not_an_exception() -> None:
     assert (
         find_exception_lines(parse_lines("Error: Process completed with exit code 1.")).exception
         == ()
@@ -151,7 +153,7 @@ def test_codes_are_found_in_the_text(text: str, code: str) -> None:
         ("failed with status code 500", 500),
     ],
 )
-def test_statuses_are_found_where_the_words_say_so(text: str, status: int) -> None:
+def test_statuses_are_found_in_context(text: str, status: int) -> None:
     assert find_codes(text).statuses == {status}
 
 
@@ -159,7 +161,7 @@ def test_statuses_are_found_where_the_words_say_so(text: str, status: int) -> No
     "text",
     ["a branch timeout-429", "line 429", "429 tests", "took 503 ms", "10.0.0.404", "a.js:429:5"],
 )
-def test_other_numbers_are_no_statuses(text: str) -> None:
+def test_other_numbers_are_not_statuses(text: str) -> None:
     assert not find_codes(text).statuses
 
 
@@ -177,26 +179,28 @@ def test_exit_codes_are_found_in_the_text(text: str, exit_code: int) -> None:
     assert find_codes(text).exit_codes == {exit_code}
 
 
-def test_a_given_status_is_believed_before_the_text() -> None:
-    told = collect_evidence(Failure.create("HTTP 500", status=429)).tiers[0]
-    assert told.statuses == {429}
+def test_the_status_field_precedes_the_text() -> None:
+    evidence = collect_evidence(Failure.create("HTTP 500", status=429)).tiers[0]
+    assert evidence.statuses == {429}
 
 
-def test_an_address_is_no_evidence() -> None:
-    told = collect_evidence(Failure.create("see https://a.example/rate-limit exceeded/ECONNRESET"))
-    assert "econnreset" not in told.tiers[0].names
+def test_a_url_is_not_evidence() -> None:
+    evidence = collect_evidence(
+        Failure.create("see https://a.example/rate-limit exceeded/ECONNRESET")
+    )
+    assert "econnreset" not in evidence.tiers[0].names
 
 
-def test_the_traceback_of_a_failure_is_read_too() -> None:
+def test_the_traceback_of_a_failure_is_parsed() -> None:
     failure = Failure.create(
         "KeyError: 'a'", traceback='  File "a.py", line 7, in f\n    x\nKeyError'
     )
-    assert [(place.file, place.line) for place in collect_evidence(failure).source_matches] == [
+    assert [(match.file, match.line) for match in collect_evidence(failure).source_matches] == [
         ("a.py", 7)
     ]
 
 
-def test_no_text_at_all_is_no_evidence() -> None:
+def test_an_empty_message_has_one_tier() -> None:
     assert len(collect_evidence(Failure.create("")).tiers) == 1
 
 
@@ -213,15 +217,15 @@ def test_no_text_at_all_is_no_evidence() -> None:
         ("context_window_full: 9 > 8", "contextwindowfull"),
     ],
 )
-def test_codes_are_known_by_number_and_by_form(text: str, code: str) -> None:
+def test_codes_are_found_by_number_and_by_form(text: str, code: str) -> None:
     assert code in find_codes(text).codes
 
 
-def test_a_setting_is_no_code() -> None:
+def test_a_setting_is_not_a_code() -> None:
     assert find_codes("set $MAX_WAIT, MAX_TIDE=3 or ${MAX_BOATS}").words == ""
 
 
-def test_codes_that_no_list_holds_are_read_as_words() -> None:
+def test_unlisted_codes_are_split_into_words() -> None:
     assert find_codes('{"code":"tide_too_high"} QUAY_FULL.').words == "quay full | tide too high"
 
 
@@ -240,17 +244,17 @@ def test_the_form_of_an_error_is_evidence(message: str, form: str) -> None:
     assert form in collect_evidence(Failure.create(message)).tiers[-1].names
 
 
-def test_a_sentence_has_none_of_these_forms() -> None:
-    told = collect_evidence(Failure.create("we expected a boat and got none")).tiers[-1]
-    assert not told.names
+def test_a_sentence_has_no_form() -> None:
+    evidence = collect_evidence(Failure.create("we expected a boat and got none")).tiers[-1]
+    assert not evidence.names
 
 
-def test_a_warning_before_an_error_is_no_verdict() -> None:
+def test_a_warning_before_an_error_is_not_error_prose() -> None:
     lines = parse_lines("Warning: no file\nit does not exist\nError: bad type\n")
     assert find_exception_lines(lines).error_prose == ("Error: bad type",)
     assert len(find_exception_lines(lines).all_prose) == 3
 
 
-def test_warnings_alone_are_the_verdict() -> None:
+def test_warnings_without_an_error_are_error_prose() -> None:
     lines = parse_lines("Warning: no file\nit does not exist")
     assert len(find_exception_lines(lines).error_prose) == 2

@@ -1,4 +1,4 @@
-"""Fingerprints: one for each kind of error, whatever it tells besides."""
+"""Fingerprints: one for each kind of error, whatever its variable parts are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT_PATTERN
 from duecourse.domain.failures.failure import Failure
 
 
-def printed(message: str, **evidence: object) -> str:
+def fingerprint(message: str, **evidence: object) -> str:
     return fingerprint_of(Failure.create(message, **evidence))
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("connect ECONNREFUSED 127.0.0.1:5432", "connect ECONNREFUSED 10.20.0.15:6379"),
         ("Task timed out after 3.02 seconds", "Task timed out after 30 seconds"),
@@ -63,12 +63,12 @@ def printed(message: str, **evidence: object) -> str:
         ),
     ],
 )
-def test_the_same_error_told_otherwise_has_the_same_fingerprint(one: str, other: str) -> None:
-    assert printed(one) == printed(other)
+def test_variable_parts_do_not_change_the_fingerprint(first: str, second: str) -> None:
+    assert fingerprint(first) == fingerprint(second)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("ValueError: bad tide", "KeyError: bad tide"),
         ("connect ECONNREFUSED 127.0.0.1", "connect ETIMEDOUT 127.0.0.1"),
@@ -99,41 +99,41 @@ def test_the_same_error_told_otherwise_has_the_same_fingerprint(one: str, other:
         ("timeout/", "refused/"),
     ],
 )
-def test_errors_of_different_kinds_have_different_fingerprints(one: str, other: str) -> None:
-    assert printed(one) != printed(other)
+def test_errors_of_different_kinds_have_different_fingerprints(first: str, second: str) -> None:
+    assert fingerprint(first) != fingerprint(second)
 
 
 @pytest.mark.parametrize(
     "evidence", [{"type": "TimeoutError"}, {"code": "E1"}, {"code": "E2"}, {"status": 503}]
 )
-def test_what_is_structured_tells_errors_apart(evidence: dict[str, object]) -> None:
-    assert printed("it broke", **evidence) != printed("it broke")
+def test_structured_evidence_changes_the_fingerprint(evidence: dict[str, object]) -> None:
+    assert fingerprint("it broke", **evidence) != fingerprint("it broke")
 
 
 def test_a_fingerprint_is_sixteen_hexadecimal_digits() -> None:
-    assert FINGERPRINT_PATTERN.fullmatch(printed(""))
-    assert FINGERPRINT_PATTERN.fullmatch(printed("boom"))
+    assert FINGERPRINT_PATTERN.fullmatch(fingerprint(""))
+    assert FINGERPRINT_PATTERN.fullmatch(fingerprint("boom"))
 
 
-def test_where_a_long_error_was_cut_does_not_matter() -> None:
-    def logged(number: int) -> str:
-        noise = "\n".join(f"step {number} of the build went well" for _ in range(60))
-        return f"{noise}\nValueError: tide {number} is too high"
+def test_the_truncation_point_does_not_change_the_fingerprint() -> None:
+    def log_with(number: int) -> str:
+        earlier_lines = "\n".join(f"step {number} of the build went well" for _ in range(60))
+        return f"{earlier_lines}\nValueError: tide {number} is too high"
 
-    assert len(logged(7)) > 1_000
-    assert printed(logged(7)) == printed(logged(123_456))
-
-
-def test_a_line_that_the_cut_goes_through_does_not_count() -> None:
-    def logged(number: int) -> str:
-        begun = f"{number} boats\n" + "all is well\n" * 37
-        return f"{begun}cannot moor as the tide is too high {'more ' * 200}\nthe mooring failed"
-
-    assert printed(logged(7)) == printed(logged(123_456))
+    assert len(log_with(7)) > 1_000
+    assert fingerprint(log_with(7)) == fingerprint(log_with(123_456))
 
 
-def test_one_endless_line_is_known_by_its_beginning() -> None:
-    def said(number: int) -> str:
+def test_a_truncated_line_does_not_change_the_fingerprint() -> None:
+    def log_with(number: int) -> str:
+        header = f"{number} boats\n" + "all is well\n" * 37
+        return f"{header}cannot moor as the tide is too high {'more ' * 200}\nthe mooring failed"
+
+    assert fingerprint(log_with(7)) == fingerprint(log_with(123_456))
+
+
+def test_one_very_long_line_is_fingerprinted_by_its_beginning() -> None:
+    def message_with(number: int) -> str:
         return f"cannot moor at quay {number}: " + "the tide is high and the wind is strong " * 200
 
-    assert printed(said(7)) == printed(said(123_456))
+    assert fingerprint(message_with(7)) == fingerprint(message_with(123_456))

@@ -4,7 +4,7 @@ import pytest
 from duecourse.domain.failures.classifier.phrase import Phrase, SearchText
 
 
-def says(phrase: str, text: str) -> bool:
+def contains(phrase: str, text: str) -> bool:
     return Phrase.parse(phrase).is_in(SearchText(text))
 
 
@@ -20,19 +20,19 @@ def says(phrase: str, text: str) -> bool:
         ("could not find * in any", "Could not find gem 'puma' in any of the sources"),
         ("got * want *", "got 3, want 4"),
         ("exit code 137", "exit code 137"),
-        ("don't know", "I don’t know"),  # as people and programs quote
+        ("don't know", "I don’t know"),  # typographic apostrophe
         ("找不到符号", "错误:找不到符号类"),  # no blanks between words
         ("нет такого файла", "Нет такого файла или каталога"),
         ("[ failed ]", "[  FAILED  ] Tide.Rises"),
         ("# test, # failure", "1 test, 3 failures"),
-        ("open files", "an open file"),  # both numbers, whichever the rule says
+        ("open files", "an open file"),  # singular and plural both match
         ("open file", "too many open files"),
         ("cannot find -l*", "ld: cannot find -ltide"),
         ("timeout", "a timeout. The next"),
     ],
 )
 def test_a_phrase_is_found(phrase: str, text: str) -> None:
-    assert says(phrase, text)
+    assert contains(phrase, text)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_phrase_is_found(phrase: str, text: str) -> None:
         ("timeout", "a branch called timeout-429"),
         ("timeout", "lib/timeout.py"),
         ("timeout", "timeout.py"),
-        ("timeout", "KeyError: 'timeout'"),  # no more than a name
+        ("timeout", "KeyError: 'timeout'"),  # a quoted name
         ("open files", "an open filesystem"),
         ("timeout", "set_timeout"),
         ("connection refused", "connection was refused"),
@@ -54,27 +54,27 @@ def test_a_phrase_is_found(phrase: str, text: str) -> None:
     ],
 )
 def test_a_phrase_is_not_found(phrase: str, text: str) -> None:
-    assert not says(phrase, text)
+    assert not contains(phrase, text)
 
 
-def test_a_wildcard_is_up_to_60_characters() -> None:
-    assert says("a * b", "a " + "-" * 58 + " b")
-    assert not says("a * b", "a " + "-" * 59 + " b")
+def test_a_wildcard_matches_up_to_60_characters() -> None:
+    assert contains("a * b", "a " + "-" * 58 + " b")
+    assert not contains("a * b", "a " + "-" * 59 + " b")
 
 
-def test_a_wildcard_starts_from_any_place_before() -> None:
-    far = "-" * 70
-    assert says("a * b * c", f"a b {far} a b c {far} c")
+def test_a_wildcard_starts_from_any_earlier_match() -> None:
+    gap = "-" * 70
+    assert contains("a * b * c", f"a b {gap} a b c {gap} c")
 
 
-def test_a_wildcard_that_touches_a_word_may_be_its_rest() -> None:
-    assert says("cannot read propert*", "Cannot read properties of undefined")
-    assert not says("cannot read propert *", "Cannot read properties of undefined")
+def test_a_wildcard_attached_to_a_word_matches_its_rest() -> None:
+    assert contains("cannot read propert*", "Cannot read properties of undefined")
+    assert not contains("cannot read propert *", "Cannot read properties of undefined")
 
 
 @pytest.mark.parametrize(
-    ("phrase", "words"), [("a * b * c * d", "at most 2 wildcards"), ("*: #", "must hold a word")]
+    ("phrase", "message"), [("a * b * c * d", "at most 2 wildcards"), ("*: #", "must hold a word")]
 )
-def test_a_phrase_that_is_none_is_refused(phrase: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_an_invalid_phrase_is_rejected(phrase: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Phrase.parse(phrase)

@@ -8,13 +8,13 @@ from duecourse.domain.failures.classifier.source_location import (
 )
 
 
-def place(text: str) -> str | None:
-    found = choose_location(find_source_matches(parse_lines(text)))
-    return f"{found.file}:{found.line}" if found else None
+def locate(text: str) -> str | None:
+    location = choose_location(find_source_matches(parse_lines(text)))
+    return f"{location.file}:{location.line}" if location else None
 
 
 @pytest.mark.parametrize(
-    ("text", "where"),
+    ("text", "expected"),
     [
         ('file.ts(45,12): error TS2304: Cannot find name "foo"', "file.ts:45"),
         ("src/a.ts:2:17 - error TS2304: x", "src/a.ts:2"),
@@ -64,28 +64,28 @@ def place(text: str) -> str | None:
         ("a.rb:4:in `f': x (NameError)\n\tfrom b.rb:7:in `g'", "a.rb:4"),
     ],
 )
-def test_a_place_in_any_language(text: str, where: str) -> None:
-    assert place(text) == where
+def test_a_location_is_found_in_any_language(text: str, expected: str) -> None:
+    assert locate(text) == expected
 
 
-def test_the_last_python_frame_of_the_last_traceback() -> None:
+def test_the_last_python_frame_of_the_last_traceback_is_found() -> None:
     chain = (
         'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    x\nKeyError\n\n'
         "During handling of the above exception, another exception occurred:\n\n"
         'Traceback (most recent call last):\n  File "b.py", line 2, in f\n    y\n'
         '  File "/v/lib/python3.11/site-packages/z/c.py", line 3, in g\n    z\nValueError'
     )
-    assert place(chain) == "/v/lib/python3.11/site-packages/z/c.py:3"
+    assert locate(chain) == "/v/lib/python3.11/site-packages/z/c.py:3"
 
 
-def test_python_itself_is_passed_over() -> None:
+def test_frames_of_the_python_library_are_skipped() -> None:
     text = (
         '  File "a.py", line 1, in f\n    x\n  File "/usr/lib/python3.11/json/x.py", line 9, in g'
     )
-    assert place(text) == "a.py:1"
+    assert locate(text) == "a.py:1"
 
 
-def test_the_first_frame_of_a_stack_that_is_no_library() -> None:
+def test_the_first_frame_outside_libraries_is_found() -> None:
     text = (
         "Error: Cannot find module 'x'\n"
         "    at Module._load (internal/modules/cjs/loader.js:507:25)\n"
@@ -93,18 +93,18 @@ def test_the_first_frame_of_a_stack_that_is_no_library() -> None:
         "    at Object.<anonymous> (/srv/users.js:8:12)\n"
         "    at main (/srv/main.js:1:1)"
     )
-    assert place(text) == "/srv/users.js:8"
+    assert locate(text) == "/srv/users.js:8"
 
 
-def test_java_frames_of_libraries_are_passed_over() -> None:
+def test_java_frames_of_libraries_are_skipped() -> None:
     text = "x\n\tat java.base/java.util.A.b(A.java:9)\n\tat com.quay.C.d(C.java:12)"
-    assert place(text) == "C.java:12"
+    assert locate(text) == "C.java:12"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "a.ts(1,2): error TS1: x\na.ts(9,2): error TS2: y",  # which of them?
+        "a.ts(1,2): error TS1: x\na.ts(9,2): error TS2: y",  # ambiguous
         "connect ECONNREFUSED 127.0.0.1:5432",
         "https://packages.example.org:443/x timed out",
         "Makefile:62: recipe for target 'x' failed",
@@ -113,9 +113,9 @@ def test_java_frames_of_libraries_are_passed_over() -> None:
         "",
     ],
 )
-def test_no_place_rather_than_a_guess(text: str) -> None:
-    assert place(text) is None
+def test_an_ambiguous_or_missing_location_is_none(text: str) -> None:
+    assert locate(text) is None
 
 
-def test_two_errors_on_one_line_are_one_place() -> None:
-    assert place("a.ts(8,2): error TS1: x\na.ts(8,9): error TS2: y") == "a.ts:8"
+def test_two_errors_on_one_line_are_one_location() -> None:
+    assert locate("a.ts(8,2): error TS1: x\na.ts(8,9): error TS2: y") == "a.ts:8"

@@ -1,4 +1,4 @@
-"""The buttons under what people are told: which there are, and what they say."""
+"""The buttons of chat messages, and the commands they send."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import ID, a_task, an_action
 
 
-def in_doubt(**fields: Any) -> Task:
+def an_indeterminate_action(**fields: Any) -> Task:
     mutation = Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE)
     run = replace(
         a_run(mutation=mutation, indeterminate_policy=IndeterminatePolicy.ASK_PERSON), ended_at=NOW
@@ -39,7 +39,7 @@ def labels(buttons: tuple[Button, ...]) -> list[str]:
     return [button.label for button in buttons]
 
 
-def test_a_reminder_can_be_done_or_put_off() -> None:
+def test_a_reminder_has_done_and_snooze_buttons() -> None:
     assert reminder_buttons(a_task()) == (
         Button("Done", f"/done {ID} @69945840"),
         Button("Snooze 20 min", f"/snooze {ID} 20m @69945840"),
@@ -48,16 +48,18 @@ def test_a_reminder_can_be_done_or_put_off() -> None:
     )
 
 
-def test_what_is_made_up_for_later_is_still_the_occurrence_that_was_missed() -> None:
-    late = a_task(repeat="daily", due_at=NOW + DAY, run=a_run(nominal_at=NOW))
-    assert reminder_buttons(late) == reminder_buttons(a_task())
+def test_a_make_up_run_has_the_buttons_of_the_missed_occurrence() -> None:
+    late_run = a_task(repeat="daily", due_at=NOW + DAY, run=a_run(nominal_at=NOW))
+    assert reminder_buttons(late_run) == reminder_buttons(a_task())
 
 
-def test_buttons_have_room_for_the_times_of_two_thousand_years() -> None:
-    last = a_task(due_at=datetime(4000, 1, 1, tzinfo=UTC))
-    [longest] = [one.command for one in reminder_buttons(last) if one.label == "Tomorrow"]
+def test_button_commands_fit_due_times_of_the_year_4000() -> None:
+    last_task = a_task(due_at=datetime(4000, 1, 1, tzinfo=UTC))
+    [longest] = [
+        button.command for button in reminder_buttons(last_task) if button.label == "Tomorrow"
+    ]
     assert len(longest.encode()) == COMMAND_LIMIT
-    assert parse_command(longest) == Snooze(ID, "tomorrow", OccurrenceRef(last.due_at))
+    assert parse_command(longest) == Snooze(ID, "tomorrow", OccurrenceRef(last_task.due_at))
 
 
 @pytest.mark.parametrize(
@@ -71,22 +73,22 @@ def test_buttons_have_room_for_the_times_of_two_thousand_years() -> None:
         ({"status": Status.COMPLETED}, []),
     ],
 )
-def test_a_failure_offers_only_what_the_task_does_not_refuse(
+def test_a_failure_has_only_buttons_for_actions_that_the_task_allows(
     fields: dict[str, Any], expected: list[str]
 ) -> None:
     assert labels(failure_buttons(an_action(**fields))) == expected
 
 
-def test_whether_it_happened_can_be_answered_three_ways() -> None:
-    assert resolution_buttons(in_doubt(status=Status.BLOCKED)) == (
+def test_an_unknown_outcome_has_three_resolution_buttons() -> None:
+    assert resolution_buttons(an_indeterminate_action(status=Status.BLOCKED)) == (
         Button("It happened", f"/resolve {ID} applied"),
         Button("It did not happen", f"/resolve {ID} not_applied"),
         Button("Skip", f"/resolve {ID} skip"),
     )
 
 
-def test_a_series_that_is_paused_is_not_made_up_for() -> None:
-    assert labels(resolution_buttons(in_doubt(repeat="daily", paused=True))) == [
+def test_a_paused_series_has_no_not_applied_button() -> None:
+    assert labels(resolution_buttons(an_indeterminate_action(repeat="daily", paused=True))) == [
         "It happened",
         "Skip",
     ]
@@ -99,12 +101,12 @@ def test_work_can_be_approved_or_rejected_without_a_reason() -> None:
     )
 
 
-def test_every_button_says_a_command_that_is_understood_and_short_enough() -> None:
+def test_every_button_sends_a_valid_command_within_the_size_limit() -> None:
     blocked = an_action(status=Status.BLOCKED)
     buttons = [
         *reminder_buttons(a_task()),
         *failure_buttons(blocked),
-        *resolution_buttons(in_doubt(status=Status.BLOCKED)),
+        *resolution_buttons(an_indeterminate_action(status=Status.BLOCKED)),
         *verification_buttons(blocked),
     ]
     assert len(buttons) == 11

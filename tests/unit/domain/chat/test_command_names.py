@@ -1,4 +1,4 @@
-"""The words that begin a command, and how a platform's own commands are read by them."""
+"""The command names, and how platform commands are converted to command text."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from duecourse.domain.chat import parse_command
 from duecourse.domain.chat.command_names import COMMAND_NAMES, to_command_text
 
 
-def test_the_words_are_those_that_are_understood() -> None:
-    understood = [*parse_command._TASK_COMMANDS, *parse_command._OTHER_COMMANDS]
+def test_command_names_are_the_names_that_the_parser_knows() -> None:
+    parsed_names = [*parse_command._TASK_COMMANDS, *parse_command._OTHER_COMMANDS]
 
-    assert {word.removeprefix("/") for word in understood} == COMMAND_NAMES
+    assert {word.removeprefix("/") for word in parsed_names} == COMMAND_NAMES
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,5 @@ def test_the_words_are_those_that_are_understood() -> None:
         ("", "", "/help"),
     ],
 )
-def test_a_name_that_is_none_of_ours_is_followed_by_the_command(
-    name: str, rest: str, text: str
-) -> None:
+def test_a_platform_command_is_converted_to_command_text(name: str, rest: str, text: str) -> None:
     assert to_command_text(name, rest) == text

@@ -1,4 +1,4 @@
-"""What somebody has asked for before is found, and nothing else."""
+"""Finding an open task that duplicates a new one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OTHER_ID = "99999999-0000-4000-8000-000000000000"
 TASK = a_task(due_at=NOW + DAY, description="pay the rent")
 
 
-def another(**fields: Any) -> Task:
+def another_task(**fields: Any) -> Task:
     defaults = {"id": OTHER_ID, "due_at": NOW + DAY, "description": "pay the rent"}
     return a_task(**{**defaults, **fields})
 
@@ -24,42 +24,42 @@ def another(**fields: Any) -> Task:
 @pytest.mark.parametrize(
     "other",
     [
-        another(),
-        another(description="Pay  the rent!"),
-        another(description="pay the rent."),
-        another(description="pay the rnt"),
-        another(due_at=NOW + DAY + 5 * MINUTE),
-        another(due_at=NOW + DAY - 5 * MINUTE),
-        another(due_at=NOW - 7 * DAY, repeat="daily"),
-        another(due_at=NOW - 7 * DAY, repeat="daily", paused=True),
-        another(status=Status.BLOCKED),
+        another_task(),
+        another_task(description="Pay  the rent!"),
+        another_task(description="pay the rent."),
+        another_task(description="pay the rnt"),
+        another_task(due_at=NOW + DAY + 5 * MINUTE),
+        another_task(due_at=NOW + DAY - 5 * MINUTE),
+        another_task(due_at=NOW - 7 * DAY, repeat="daily"),
+        another_task(due_at=NOW - 7 * DAY, repeat="daily", paused=True),
+        another_task(status=Status.BLOCKED),
     ],
 )
-def test_nearly_the_same_is_pointed_out(other: Task) -> None:
+def test_a_nearly_identical_task_is_a_duplicate(other: Task) -> None:
     assert find_duplicate(TASK, [TASK, other]) == other
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        another(id=TASK.id),
-        another(description="pay the milkman"),
-        another(due_at=NOW + DAY + 6 * MINUTE),
-        another(due_at=NOW + DAY - 6 * MINUTE),
-        another(due_at=NOW - 7 * DAY + HOUR, repeat="daily"),
-        another(type="action"),
-        another(status=Status.DELIVERED),
+        another_task(id=TASK.id),
+        another_task(description="pay the milkman"),
+        another_task(due_at=NOW + DAY + 6 * MINUTE),
+        another_task(due_at=NOW + DAY - 6 * MINUTE),
+        another_task(due_at=NOW - 7 * DAY + HOUR, repeat="daily"),
+        another_task(type="action"),
+        another_task(status=Status.DELIVERED),
     ],
 )
-def test_what_differs_is_not(other: Task) -> None:
+def test_a_different_task_is_not_a_duplicate(other: Task) -> None:
     assert find_duplicate(TASK, [other]) is None
 
 
-def test_of_several_the_nearest_is_named() -> None:
-    near = another(due_at=NOW + DAY + MINUTE)
-    far = another(id=OTHER_ID.replace("9", "8"), due_at=NOW + DAY - 4 * MINUTE)
-    assert find_duplicate(TASK, [far, near]) == near
+def test_the_duplicate_nearest_in_time_is_returned() -> None:
+    nearest = another_task(due_at=NOW + DAY + MINUTE)
+    farther = another_task(id=OTHER_ID.replace("9", "8"), due_at=NOW + DAY - 4 * MINUTE)
+    assert find_duplicate(TASK, [farther, nearest]) == nearest
 
 
-def test_words_without_letters_are_compared_as_well() -> None:
-    assert find_duplicate(another(id="x", description="📞"), [another(description="📞")])
+def test_descriptions_without_letters_are_compared() -> None:
+    assert find_duplicate(another_task(id="x", description="📞"), [another_task(description="📞")])

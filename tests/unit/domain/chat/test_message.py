@@ -1,4 +1,4 @@
-"""What somebody said, as it travels and as it may be kept."""
+"""The JSON of inbound and outbound chat messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duecourse.domain.chat.message import Message
 
 from tests.support.builders.chat import a_message
 
-SECRET = {"interaction_token": "opens doors"}
+SECRET = {"interaction_token": "secret-token"}
 
 
 @pytest.mark.parametrize(
@@ -22,11 +22,11 @@ SECRET = {"interaction_token": "opens doors"}
         a_message(is_private=False),
     ],
 )
-def test_a_message_travels_whole(message: Message) -> None:
+def test_a_message_round_trips_through_json(message: Message) -> None:
     assert Message.from_json(message.to_json()) == message
 
 
-def test_a_message_from_before_privacy_was_told_is_private() -> None:
+def test_a_message_without_is_private_is_private() -> None:
     stored = a_message(is_private=False).to_json()
     assert not Message.from_json({**stored, "is_private": "yes"}).is_private
     del stored["is_private"]
@@ -35,36 +35,36 @@ def test_a_message_from_before_privacy_was_told_is_private() -> None:
 
 @pytest.mark.parametrize("name", ["channel", "sender_id", "reply_target", "text", "key", "at"])
 @pytest.mark.parametrize("value", [None, 5, [], {"a": 1}])
-def test_what_is_no_message_is_refused(name: str, value: Any) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - which of several words does not matter
+def test_an_invalid_field_of_a_message_is_rejected(name: str, value: Any) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - the message depends on the field
         Message.from_json({**a_message().to_json(), name: value})
 
 
 @pytest.mark.parametrize("stored", [None, [], "text", 5, {}])
-def test_what_is_no_object_is_refused(stored: Any) -> None:
+def test_a_value_that_is_not_an_object_is_rejected(stored: Any) -> None:
     with pytest.raises(ValueError, match="not a message"):
         Message.from_json(stored)
 
 
-def test_the_same_message_makes_the_same_task_and_another_sender_cannot_make_it() -> None:
+def test_the_task_id_follows_from_the_dedup_key_and_the_sender() -> None:
     assert a_message(dedup_key="1").task_id == a_message("other words", dedup_key="1").task_id
     assert a_message(dedup_key="1").task_id != a_message(dedup_key="2").task_id
     assert a_message(dedup_key="1").task_id != a_message(dedup_key="1", channel="slack").task_id
 
 
-def test_what_opens_doors_is_neither_shown_nor_kept() -> None:
+def test_the_reply_context_is_not_in_the_repr_and_can_be_removed() -> None:
     message = a_message(reply_context=SECRET)
 
-    assert "opens doors" not in repr(message)
+    assert "secret-token" not in repr(message)
     assert message.without_reply_context().reply_context == {}
 
 
-def test_a_saying_travels_whole() -> None:
-    saying = ChatMessage(
+def test_a_chat_message_round_trips_through_json() -> None:
+    chat_message = ChatMessage(
         "Reminder: tea", (Button("Done", "/done 1"), Button("1 h", "/snooze 1 1h"))
     )
 
-    assert ChatMessage.from_json(saying.to_json()) == saying
+    assert ChatMessage.from_json(chat_message.to_json()) == chat_message
     assert ChatMessage.from_json({"text": "from before there were buttons"}).buttons == ()
 
 
@@ -81,6 +81,6 @@ def test_a_saying_travels_whole() -> None:
         {"text": "a", "buttons": [{"label": "b", "says": 5}]},
     ],
 )
-def test_what_is_no_saying_is_refused(stored: Any) -> None:
+def test_an_invalid_chat_message_is_rejected(stored: Any) -> None:
     with pytest.raises(ValueError, match="not a"):
         ChatMessage.from_json(stored)

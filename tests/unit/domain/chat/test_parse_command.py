@@ -1,4 +1,4 @@
-"""What people type in chat."""
+"""Parsing of chat commands."""
 
 from __future__ import annotations
 
@@ -35,41 +35,41 @@ from duecourse.domain.lifecycle.resolve_indeterminate import Resolution
 
 from tests.support.builders.moments import NOW
 
-WORDS = "in 10 minutes stretch"
+REMINDER_TEXT = "in 10 minutes stretch"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        f"/remind {WORDS}",
-        f"/REMIND {WORDS}",
-        f"  /remind   {WORDS}  ",
-        f"/remind\n{WORDS}",
-        f"/remind\u00a0{WORDS}",
-        f"/remind@MyBot {WORDS}",
-        f"/remind me {WORDS}",
-        f"remind me {WORDS}",
-        f"Remind  me, {WORDS}",
-        f"REMIND ME: {WORDS}",
+        f"/remind {REMINDER_TEXT}",
+        f"/REMIND {REMINDER_TEXT}",
+        f"  /remind   {REMINDER_TEXT}  ",
+        f"/remind\n{REMINDER_TEXT}",
+        f"/remind\u00a0{REMINDER_TEXT}",
+        f"/remind@MyBot {REMINDER_TEXT}",
+        f"/remind me {REMINDER_TEXT}",
+        f"remind me {REMINDER_TEXT}",
+        f"Remind  me, {REMINDER_TEXT}",
+        f"REMIND ME: {REMINDER_TEXT}",
     ],
 )
-def test_a_reminder_is_asked_for_in_several_ways(text: str) -> None:
-    assert parse_command(text) == CreateReminder(WORDS)
+def test_a_reminder_command_has_several_forms(text: str) -> None:
+    assert parse_command(text) == CreateReminder(REMINDER_TEXT)
 
 
-def test_the_persons_own_words_are_kept() -> None:
+def test_the_text_of_a_reminder_is_kept_verbatim() -> None:
     text = "/remind in 10m Buy  Milk\nand 📞 mum"
     assert parse_command(text) == CreateReminder("in 10m Buy  Milk\nand 📞 mum")
 
 
 @pytest.mark.parametrize("text", ["/remind", "/remind ", "/remind me", "remind me", "remind me, "])
-def test_a_reminder_of_nothing_is_asked_when_and_what(text: str) -> None:
+def test_a_reminder_without_text_returns_a_hint(text: str) -> None:
     assert parse_command(text) == InvalidCommand(
         "When, and what should I remind you of? Example: /remind in 10 minutes stretch"
     )
 
 
-def test_what_is_to_be_done_is_kept_as_it_is() -> None:
+def test_the_text_of_an_action_is_kept_verbatim() -> None:
     assert parse_command("/do@MyBot  me a  favour ") == CreateAction("me a  favour")
     assert isinstance(parse_command("/do"), InvalidCommand)
 
@@ -81,16 +81,16 @@ def test_what_is_to_be_done_is_kept_as_it_is() -> None:
         *("/tasks 0", "/tasks -1", "/tasks 2 3", "/tasks \u0662", "/tasks " + "9" * 5_000),
     ],
 )
-def test_tasks_are_listed(text: str) -> None:
+def test_a_tasks_command_without_a_valid_page_lists_the_first_page(text: str) -> None:
     assert parse_command(text) == ListTasks()
 
 
-def test_tasks_are_listed_by_the_page() -> None:
+def test_a_tasks_command_takes_a_page_number() -> None:
     assert parse_command("/tasks  12 ") == ListTasks(12)
 
 
 @pytest.mark.parametrize(
-    ("word", "command"),
+    ("name", "command"),
     [
         ("task", ShowTask),
         ("cancel", Cancel),
@@ -101,11 +101,11 @@ def test_tasks_are_listed_by_the_page() -> None:
         ("approve", Approve),
     ],
 )
-def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | Pause]) -> None:
-    assert parse_command(f"/{word}\t0a1b2c3d\n") == command("0a1b2c3d")
-    assert parse_command(f"/{word.upper()}@MyBot 0a1b2c3d") == command("0a1b2c3d")
-    assert parse_command(f"/{word}") == InvalidCommand(
-        f"Which task? /tasks lists yours. Example: /{word} a1b2c3d4"
+def test_a_task_command_takes_an_id(name: str, command: type[Cancel | Pause]) -> None:
+    assert parse_command(f"/{name}\t0a1b2c3d\n") == command("0a1b2c3d")
+    assert parse_command(f"/{name.upper()}@MyBot 0a1b2c3d") == command("0a1b2c3d")
+    assert parse_command(f"/{name}") == InvalidCommand(
+        f"Which task? /tasks lists yours. Example: /{name} a1b2c3d4"
     )
 
 
@@ -138,39 +138,39 @@ def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | P
         ("/HELP me", Help()),
     ],
 )
-def test_the_rest_is_read_as_each_command_needs_it(text: str, command: Command) -> None:
+def test_arguments_are_parsed_for_each_command(text: str, command: Command) -> None:
     assert parse_command(text) == command
 
 
 @pytest.mark.parametrize("text", ["/notify some", "/notify all of it", "/notify \u0661"])
-def test_what_people_want_to_hear_is_one_of_three(text: str) -> None:
+def test_an_invalid_notify_level_returns_a_hint(text: str) -> None:
     assert parse_command(text) == InvalidCommand(
         "Which notifications do you want: all, important or none? Example: /notify important"
     )
 
 
-@pytest.mark.parametrize("word", ["reject", "resolve", "snooze"])
-@pytest.mark.parametrize("rest", ["", " ", " 0a1b", " 0a1b\n", "\t0a1b\t"])
-def test_what_takes_more_than_an_id_is_asked_for_the_rest(word: str, rest: str) -> None:
-    hint = parse_command(f"/{word}{rest}")
-    assert isinstance(hint, InvalidCommand)
-    assert f"/{word} " in hint.hint
+@pytest.mark.parametrize("name", ["reject", "resolve", "snooze"])
+@pytest.mark.parametrize("arguments", ["", " ", " 0a1b", " 0a1b\n", "\t0a1b\t"])
+def test_a_missing_argument_after_the_id_returns_a_hint(name: str, arguments: str) -> None:
+    result = parse_command(f"/{name}{arguments}")
+    assert isinstance(result, InvalidCommand)
+    assert f"/{name} " in result.hint
 
 
 @pytest.mark.parametrize(
     "text", ["", "  ", "hello", "remind in 5m x", "remind mercy", "/", "/@", "/reminder", "\ud800"]
 )
-def test_what_is_not_understood_is_said_to_be(text: str) -> None:
+def test_unknown_text_returns_the_help(text: str) -> None:
     assert parse_command(text) == Help("I did not understand that. These are the commands:")
 
 
 def test_the_help_names_every_command_and_nothing_else() -> None:
-    named = set(re.findall(r"/[a-z]+", HELP_TEXT.replace("Europe/Berlin", "")))
-    for word in named:
-        assert parse_command(f"{word} 0a1b2c3d applied") != Help(
+    names = set(re.findall(r"/[a-z]+", HELP_TEXT.replace("Europe/Berlin", "")))
+    for name in names:
+        assert parse_command(f"{name} 0a1b2c3d applied") != Help(
             "I did not understand that. These are the commands:"
-        ), word
-    assert named == {
+        ), name
+    assert names == {
         *("/remind", "/do", "/tasks", "/task", "/cancel", "/retry", "/snooze", "/pause"),
         *("/resume", "/approve", "/reject", "/resolve", "/timezone", "/help", "/done"),
         *("/quiet", "/notify"),

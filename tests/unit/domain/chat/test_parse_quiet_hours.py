@@ -1,4 +1,4 @@
-"""Quiet hours as people write them."""
+"""Parsing of quiet hours in chat."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from duecourse.domain.chat.parse_quiet_hours import QuietHoursClarificationError
         ("noon-2pm", "12:00 14:00"),
     ],
 )
-def test_they_are_read(text: str, hours: str) -> None:
+def test_quiet_hours_are_parsed(text: str, hours: str) -> None:
     start, end = parse_quiet_hours(text)
     assert f"{start:%H:%M} {end:%H:%M}" == hours
 
@@ -53,7 +53,7 @@ def test_they_are_read(text: str, hours: str) -> None:
         ("x" * 5_000 + " to 7", "From when until when?"),
     ],
 )
-def test_what_is_not_clear_is_asked_back(text: str, question: str) -> None:
-    with pytest.raises(QuietHoursClarificationError) as asked:
+def test_unclear_quiet_hours_ask_for_clarification(text: str, question: str) -> None:
+    with pytest.raises(QuietHoursClarificationError) as error:
         parse_quiet_hours(text)
-    assert str(asked.value).startswith(question)
+    assert str(error.value).startswith(question)

@@ -1,4 +1,4 @@
-"""What somebody is to be reminded of, with the time at the beginning or at the end."""
+"""Parsing of reminders whose time is at the beginning or at the end of the text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 16, 13, 30, tzinfo=UTC)  # a Monday, 14:30 in Berlin
 
 
-def read(text: str) -> ResolvedTime | Clarification | None:
+def parse(text: str) -> ResolvedTime | Clarification | None:
     return parse_reminder(text, zone=BERLIN, now=NOW)
 
 
 @pytest.mark.parametrize(
-    ("text", "rest", "wall", "repeat"),
+    ("text", "description", "wall_time", "repeat"),
     [
         ("to call Jo at 18:00", "call Jo", "2026-11-16T18:00", None),
         ("to do it at 8 tomorrow evening", "do it", "2026-11-17T20:00", None),
@@ -40,10 +40,12 @@ def read(text: str) -> ResolvedTime | Clarification | None:
         ),
     ],
 )
-def test_the_longest_time_at_the_end_is_read(
-    text: str, rest: str, wall: str, repeat: str | None
+def test_the_longest_time_at_the_end_is_parsed(
+    text: str, description: str, wall_time: str, repeat: str | None
 ) -> None:
-    assert read(text) == ResolvedTime(rest, wall_time=datetime.fromisoformat(wall), repeat=repeat)
+    assert parse(text) == ResolvedTime(
+        description, wall_time=datetime.fromisoformat(wall_time), repeat=repeat
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,12 +68,12 @@ def test_the_longest_time_at_the_end_is_read(
         "to finish by friday",
     ],
 )
-def test_what_may_be_a_time_before_the_one_at_the_end_is_asked_back(text: str) -> None:
-    assert isinstance(read(text), Clarification)
+def test_an_ambiguous_second_time_asks_for_clarification(text: str) -> None:
+    assert isinstance(parse(text), Clarification)
 
 
 @pytest.mark.parametrize(
-    ("text", "rest", "wall"),
+    ("text", "description", "wall_time"),
     [
         ("to call every customer at 21:00", "call every customer", "2026-11-16T21:00"),
         ("to move my 15:00 call at 16:00", "move my 15:00 call", "2026-11-16T16:00"),
@@ -81,17 +83,17 @@ def test_what_may_be_a_time_before_the_one_at_the_end_is_asked_back(text: str) -
         ("about 3 apples and 2 pears at 18:00", "3 apples and 2 pears", "2026-11-16T18:00"),
     ],
 )
-def test_numbers_and_days_that_say_what_it_is_about_stay_with_it(
-    text: str, rest: str, wall: str
+def test_numbers_and_days_that_belong_to_the_description_are_kept(
+    text: str, description: str, wall_time: str
 ) -> None:
-    assert read(text) == ResolvedTime(rest, wall_time=datetime.fromisoformat(wall))
+    assert parse(text) == ResolvedTime(description, wall_time=datetime.fromisoformat(wall_time))
 
 
-def test_a_time_behind_a_word_that_binds_it_is_no_time() -> None:
-    assert read("to buy a ticket for friday 20:00") is None
-    assert read("to run 10m") is None
+def test_a_time_bound_to_a_noun_is_not_the_time_of_the_reminder() -> None:
+    assert parse("to buy a ticket for friday 20:00") is None
+    assert parse("to run 10m") is None
 
 
-def test_a_delay_at_the_end_needs_its_in() -> None:
-    assert read("to call in 1,5 hours") == ResolvedTime("call", delay=timedelta(minutes=90))
+def test_a_delay_at_the_end_needs_the_word_in() -> None:
+    assert parse("to call in 1,5 hours") == ResolvedTime("call", delay=timedelta(minutes=90))
     assert parse_time_at_end("meditate 10 minutes", zone=BERLIN, now=NOW) is None

@@ -1,4 +1,4 @@
-"""Whether what a notice says of a task still holds, by the time that it can be told."""
+"""Whether a notification has become stale by the time it is delivered."""
 
 from __future__ import annotations
 
@@ -32,70 +32,80 @@ from tests.support.notification_cases import (
     wait_for_budget,
 )
 
-ONE = start_run(an_action())
-AGAIN = start_run(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
+ONE_SHOT = start_run(an_action())
+SECOND_ATTEMPT = start_run(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
 SERIES = start_run(an_action(repeat="daily"))
-FAILED = fail_run(ONE, **RETRY_FIELDS)
-ESCALATED = fail_run(ONE, status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN)
-TO_CHECK = await_verification(ONE, WaitReason.VERIFICATION)
-IN_DOUBT = make_indeterminate(ONE, status=Status.BLOCKED)
-LOST = make_indeterminate(SERIES, **FAILED_OCCURRENCE)
+FAILED = fail_run(ONE_SHOT, **RETRY_FIELDS)
+ESCALATED = fail_run(ONE_SHOT, status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN)
+TO_VERIFY = await_verification(ONE_SHOT, WaitReason.VERIFICATION)
+INDETERMINATE = make_indeterminate(ONE_SHOT, status=Status.BLOCKED)
+INDETERMINATE_OCCURRENCE = make_indeterminate(SERIES, **FAILED_OCCURRENCE)
 
 
-def of(old: Task, new: Task) -> Notification:
-    [notice] = notifications_for(old, new)
-    return notice
+def notification_of(old: Task, new: Task) -> Notification:
+    [notification] = notifications_for(old, new)
+    return notification
 
 
-def reviewed(running: Task) -> Task:
-    """It failed once too often, and its specification is looked at."""
+def block_for_review(running: Task) -> Task:
+    """Fail the running task so that it waits for a spec review."""
     payload = {"provider": "scripted", "spec": "foo is exported by lib/foo.ts"}
-    third = replace(running, retry_count=2, payload=payload)
+    third_run = replace(running, retry_count=2, payload=payload)
     return apply_decision(
-        third, a_failure_report(third), at=NOW, diagnosis=a_diagnosis("code_error")
+        third_run, a_failure_report(third_run), at=NOW, diagnosis=a_diagnosis("code_error")
     )
 
 
-def tried_again(task: Task) -> Task:
+def claim_again(task: Task) -> Task:
     return claim_task(task, "run-9", at=NOW + HOUR)
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (ONE, FAILED),
-        (ONE, wait_for_budget(ONE)),
-        (AGAIN, fail_run(AGAIN, **RETRY_FIELDS)),
-        (ONE, ESCALATED),
-        (ONE, TO_CHECK),
-        (ONE, IN_DOUBT),
-        (SERIES, LOST),
+        (ONE_SHOT, FAILED),
+        (ONE_SHOT, wait_for_budget(ONE_SHOT)),
+        (SECOND_ATTEMPT, fail_run(SECOND_ATTEMPT, **RETRY_FIELDS)),
+        (ONE_SHOT, ESCALATED),
+        (ONE_SHOT, TO_VERIFY),
+        (ONE_SHOT, INDETERMINATE),
+        (SERIES, INDETERMINATE_OCCURRENCE),
     ],
 )
-def test_what_is_as_it_was_is_told(old: Task, new: Task) -> None:
-    assert not is_stale(of(old, new), new)
-    touched = replace(new, version=new.version + 1)
-    assert not is_stale(of(old, new), touched)
+def test_a_notification_of_an_unchanged_task_is_not_stale(old: Task, new: Task) -> None:
+    assert not is_stale(notification_of(old, new), new)
+    updated = replace(new, version=new.version + 1)
+    assert not is_stale(notification_of(old, new), updated)
 
 
-def test_a_retry_that_failed_is_not_told_once_it_was_tried_again() -> None:
-    new = fail_run(AGAIN, **RETRY_FIELDS)
-    again = tried_again(new)
-    for after in (again, fail_run(again, **RETRY_FIELDS), commit_run(again), retry(new, at=NOW)):
-        assert is_stale(of(AGAIN, new), after)
+def test_a_failed_retry_is_stale_once_the_task_ran_again() -> None:
+    new = fail_run(SECOND_ATTEMPT, **RETRY_FIELDS)
+    second_run = claim_again(new)
+    for after in (
+        second_run,
+        fail_run(second_run, **RETRY_FIELDS),
+        commit_run(second_run),
+        retry(new, at=NOW),
+    ):
+        assert is_stale(notification_of(SECOND_ATTEMPT, new), after)
 
 
-def test_a_first_failure_is_told_until_something_has_come_of_it() -> None:
-    again = tried_again(FAILED)
-    for after in (again, fail_run(again, **RETRY_FIELDS), retry(FAILED, at=NOW), reviewed(again)):
-        assert not is_stale(of(ONE, FAILED), after)
-    for after in (commit_run(again), fail_run(again, status=Status.FAILED), ESCALATED):
-        assert is_stale(of(ONE, FAILED), after)
+def test_a_first_failure_is_stale_once_the_task_ended_or_escalated() -> None:
+    second_run = claim_again(FAILED)
+    for after in (
+        second_run,
+        fail_run(second_run, **RETRY_FIELDS),
+        retry(FAILED, at=NOW),
+        block_for_review(second_run),
+    ):
+        assert not is_stale(notification_of(ONE_SHOT, FAILED), after)
+    for after in (commit_run(second_run), fail_run(second_run, status=Status.FAILED), ESCALATED):
+        assert is_stale(notification_of(ONE_SHOT, FAILED), after)
 
 
-def test_a_failure_is_not_told_once_it_was_called_off_but_while_it_is_paused() -> None:
-    assert is_stale(of(ONE, FAILED), cancel(FAILED, at=NOW))
-    assert not is_stale(of(ONE, FAILED), pause(FAILED))
+def test_a_failure_is_stale_after_a_cancellation_but_not_after_a_pause() -> None:
+    assert is_stale(notification_of(ONE_SHOT, FAILED), cancel(FAILED, at=NOW))
+    assert not is_stale(notification_of(ONE_SHOT, FAILED), pause(FAILED))
 
 
 @pytest.mark.parametrize(
@@ -104,54 +114,65 @@ def test_a_failure_is_not_told_once_it_was_called_off_but_while_it_is_paused() -
         (ESCALATED, retry(ESCALATED, at=NOW)),
         (ESCALATED, cancel(ESCALATED, at=NOW)),
         (ESCALATED, replace(ESCALATED, status=Status.FAILED)),
-        (TO_CHECK, commit_run(TO_CHECK)),
-        (TO_CHECK, fail_run(TO_CHECK, **RETRY_FIELDS)),
-        *[(IN_DOUBT, resolve_indeterminate(IN_DOUBT, answer, at=NOW)) for answer in Resolution],
-        (IN_DOUBT, tried_again(resolve_indeterminate(IN_DOUBT, Resolution.NOT_APPLIED, at=NOW))),
-        (IN_DOUBT, cancel(IN_DOUBT, at=NOW)),
+        (TO_VERIFY, commit_run(TO_VERIFY)),
+        (TO_VERIFY, fail_run(TO_VERIFY, **RETRY_FIELDS)),
+        *[
+            (INDETERMINATE, resolve_indeterminate(INDETERMINATE, resolution, at=NOW))
+            for resolution in Resolution
+        ],
+        (
+            INDETERMINATE,
+            claim_again(resolve_indeterminate(INDETERMINATE, Resolution.NOT_APPLIED, at=NOW)),
+        ),
+        (INDETERMINATE, cancel(INDETERMINATE, at=NOW)),
     ],
 )
-def test_what_was_answered_is_not_asked_any_more(new: Task, after: Task) -> None:
-    assert is_stale(of(ONE, new), after)
+def test_a_question_is_stale_once_it_was_answered(new: Task, after: Task) -> None:
+    assert is_stale(notification_of(ONE_SHOT, new), after)
 
 
-def test_a_review_that_is_waited_for_is_told_until_it_ends() -> None:
-    third = claim_task(an_action(retry_count=2), "run-3")
-    waiting = reviewed(third)
-    notice = of(third, waiting)
-    assert not is_stale(notice, waiting)
-    assert is_stale(notice, apply_review(waiting, None, at=NOW))
+def test_an_awaited_review_is_stale_once_it_ended() -> None:
+    third_run = claim_task(an_action(retry_count=2), "run-3")
+    awaiting_review = block_for_review(third_run)
+    notification = notification_of(third_run, awaiting_review)
+    assert not is_stale(notification, awaiting_review)
+    assert is_stale(notification, apply_review(awaiting_review, None, at=NOW))
 
 
-@pytest.mark.parametrize("answer", Resolution)
-def test_a_doubt_about_an_occurrence_is_told_until_somebody_answers(answer: Resolution) -> None:
-    answered = resolve_indeterminate(LOST, answer, at=NOW)
-    assert is_stale(of(SERIES, LOST), answered)
-    if answer is Resolution.NOT_APPLIED:
-        assert is_stale(of(SERIES, LOST), commit_run(tried_again(answered)))
+@pytest.mark.parametrize("resolution", Resolution)
+def test_an_unknown_outcome_of_an_occurrence_is_stale_once_resolved(resolution: Resolution) -> None:
+    resolved = resolve_indeterminate(INDETERMINATE_OCCURRENCE, resolution, at=NOW)
+    assert is_stale(notification_of(SERIES, INDETERMINATE_OCCURRENCE), resolved)
+    if resolution is Resolution.NOT_APPLIED:
+        assert is_stale(
+            notification_of(SERIES, INDETERMINATE_OCCURRENCE), commit_run(claim_again(resolved))
+        )
 
 
-def test_a_doubt_about_an_occurrence_stays_true_when_the_next_one_has_come() -> None:
-    assert not is_stale(of(SERIES, LOST), commit_run(tried_again(LOST)))
+def test_an_unknown_outcome_is_not_stale_after_the_next_occurrence() -> None:
+    assert not is_stale(
+        notification_of(SERIES, INDETERMINATE_OCCURRENCE),
+        commit_run(claim_again(INDETERMINATE_OCCURRENCE)),
+    )
 
 
-def test_a_task_that_is_gone_waits_for_nothing() -> None:
-    for new in (FAILED, ESCALATED, TO_CHECK, IN_DOUBT):
-        assert is_stale(of(ONE, new), None)
+def test_a_notification_of_a_deleted_task_is_stale() -> None:
+    for new in (FAILED, ESCALATED, TO_VERIFY, INDETERMINATE):
+        assert is_stale(notification_of(ONE_SHOT, new), None)
 
 
-def test_what_does_not_say_which_run_it_is_about_is_told() -> None:
-    """It was sent before notices said so."""
-    old = replace(of(ONE, FAILED), run_id=None)
-    assert not is_stale(old, commit_run(tried_again(FAILED)))
+def test_a_notification_without_a_run_id_is_not_stale() -> None:
+    """Earlier versions sent notifications without a run id."""
+    old = replace(notification_of(ONE_SHOT, FAILED), run_id=None)
+    assert not is_stale(old, commit_run(claim_again(FAILED)))
 
 
 @pytest.mark.parametrize("kind", NotificationKind)
-def test_how_something_ended_stays_true(kind: NotificationKind) -> None:
-    ends = (
+def test_notifications_of_final_states_never_become_stale(kind: NotificationKind) -> None:
+    final_kinds = (
         NotificationKind.FINAL_FAILURE,
         NotificationKind.RECOVERY,
         NotificationKind.DONE,
         NotificationKind.OTHER,
     )
-    assert kind.can_become_stale is (kind not in ends)
+    assert kind.can_become_stale is (kind not in final_kinds)

@@ -1,4 +1,4 @@
-"""Tasks as their sender sees them in chat."""
+"""Lists and details of tasks in chat."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tests.support.chat_harness import ChatHarness
 SHORT = ID[:8]
 
 
-def numbered(number: int, **fields: Any) -> Task:
+def a_numbered_task(number: int, **fields: Any) -> Task:
     return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **fields)
 
 
-def test_a_listing_is_soonest_first_with_marks() -> None:
+def test_a_list_is_sorted_by_due_time_with_status_and_recurrence() -> None:
     harness = ChatHarness(
-        numbered(1, due_at=NOW + 3 * DAY, description="a\nlong one " + "x" * 200),
-        numbered(2, due_at=NOW + DAY, repeat="weekdays", description="stand-up"),
-        numbered(3, due_at=NOW + 2 * DAY, repeat="daily", paused=True, description="pill"),
-        numbered(4, due_at=NOW + HOUR, type="action", status=Status.BLOCKED),
-        numbered(5, status=Status.DELIVERED),
-        numbered(6, sender_id="bob"),
+        a_numbered_task(1, due_at=NOW + 3 * DAY, description="a\nlong one " + "x" * 200),
+        a_numbered_task(2, due_at=NOW + DAY, repeat="weekdays", description="stand-up"),
+        a_numbered_task(3, due_at=NOW + 2 * DAY, repeat="daily", paused=True, description="pill"),
+        a_numbered_task(4, due_at=NOW + HOUR, type="action", status=Status.BLOCKED),
+        a_numbered_task(5, status=Status.DELIVERED),
+        a_numbered_task(6, sender_id="bob"),
     ).set_timezone("Asia/Tokyo")
     assert harness.say("/tasks").splitlines() == [
         "00000004  Tuesday 17 Feb 2026, 22:00 (Asia/Tokyo), blocked: stretch",
@@ -41,7 +41,7 @@ def test_a_listing_is_soonest_first_with_marks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "says", "first", "last"),
+    ("count", "command", "first", "last"),
     [
         (20, "/tasks", "00000000", "00000013"),
         (21, "/tasks", "00000000", "1 more: /tasks 2"),
@@ -51,26 +51,26 @@ def test_a_listing_is_soonest_first_with_marks() -> None:
         (20, "/tasks 2", "There is no page 2. First page:", "There is no page 2."),
     ],
 )
-def test_a_listing_has_pages_of_twenty(count: int, says: str, first: str, last: str) -> None:
-    tasks = (numbered(n, due_at=NOW + n * HOUR) for n in range(count))
-    lines = ChatHarness(*tasks).say(says).splitlines()
+def test_a_list_has_pages_of_twenty(count: int, command: str, first: str, last: str) -> None:
+    tasks = (a_numbered_task(n, due_at=NOW + n * HOUR) for n in range(count))
+    lines = ChatHarness(*tasks).say(command).splitlines()
     assert len(lines) <= 21
     assert lines[0].startswith(first)
     assert lines[-1].startswith(last)
 
 
-def test_an_empty_listing_says_how_to_fill_it() -> None:
+def test_an_empty_list_shows_how_to_create_a_reminder() -> None:
     assert "/remind in 10 minutes stretch" in ChatHarness().say("/tasks")
 
 
-def test_without_a_known_zone_a_task_is_told_in_its_own() -> None:
+def test_a_sender_without_a_timezone_sees_the_tasks_own() -> None:
     harness = ChatHarness(a_task(timezone="Asia/Tokyo"))
     assert "21:00 (Asia/Tokyo)" in harness.say("/tasks")
     assert "21:00 (Asia/Tokyo)" in harness.say(f"/task {SHORT}")
     assert "13:00 (Europe/Berlin)" in harness.say("/tasks", locale="de")
 
 
-def test_all_about_a_series_that_was_put_off() -> None:
+def test_the_details_of_a_snoozed_series() -> None:
     task = snooze(a_task(repeat="daily", delivered_at=NOW - DAY), until=NOW + HOUR)
     harness = ChatHarness(task).set_timezone("Europe/Berlin")
     assert harness.say(f"/task {SHORT}").splitlines() == [
@@ -83,14 +83,14 @@ def test_all_about_a_series_that_was_put_off() -> None:
     ]
 
 
-def test_all_about_a_failure_with_its_next_try() -> None:
+def test_the_details_of_a_failure_show_the_next_attempt() -> None:
     task = replace(fail_repeatedly(an_action(), 1), last_error="boom\nbang")
     reply = ChatHarness(task).say(f"/task {SHORT}")
     assert f"Action {SHORT}: stretch\nStatus: pending\nDue: " in reply
     assert "\nRetries: 1 of 5\nLast error: boom bang\nNext retry: Tuesday 17 Feb 2026, 12:" in reply
 
 
-def test_what_is_blocked_comes_at_no_time() -> None:
+def test_the_details_of_a_blocked_task_show_no_due_time() -> None:
     reply = ChatHarness(a_task(status=Status.BLOCKED, repeat="daily")).say(f"/task {SHORT}")
     assert reply == f"Reminder {SHORT}: stretch\nStatus: blocked\nRepeats: every day"
 
@@ -104,6 +104,8 @@ def test_what_is_blocked_comes_at_no_time() -> None:
         ({"status": Status.PENDING_VERIFICATION, "run": a_run()}, ["Approve", "Reject"]),
     ],
 )
-def test_what_can_be_answered_is_under_it(fields: dict[str, Any], labels: list[str]) -> None:
-    said = ChatHarness(an_action(**fields)).dispatch(f"/task {SHORT}")
-    assert [button.label for button in said.buttons] == labels
+def test_the_details_have_the_buttons_of_the_status(
+    fields: dict[str, Any], labels: list[str]
+) -> None:
+    reply = ChatHarness(an_action(**fields)).dispatch(f"/task {SHORT}")
+    assert [button.label for button in reply.buttons] == labels

@@ -1,4 +1,4 @@
-"""Where people are: as their language tells it, and as they say it."""
+"""Time zones guessed from a locale, and found by the name of a place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from duecourse.domain.time.timezones import load_timezone
         ("pt-PT", "Europe/Lisbon"),
     ],
 )
-def test_a_language_of_one_zone_points_to_it(locale: str, zone: str) -> None:
+def test_a_locale_of_one_timezone_is_guessed(locale: str, zone: str) -> None:
     assert guess_timezone(locale) == zone
 
 
@@ -43,11 +43,11 @@ def test_a_language_of_one_zone_points_to_it(locale: str, zone: str) -> None:
         *("de-US", "ja-XX", "", "-", "tlh", None, "x" * 1000),
     ],
 )
-def test_a_language_of_many_zones_points_to_none(locale: str | None) -> None:
+def test_a_locale_of_many_timezones_is_not_guessed(locale: str | None) -> None:
     assert guess_timezone(locale) is None
 
 
-def test_every_zone_we_guess_or_name_exists() -> None:
+def test_every_known_timezone_exists() -> None:
     for name in {*_ZONE_BY_REGION.values(), *_ABBREVIATIONS.values()}:
         assert load_timezone(name).key == name
     assert set(_REGION_BY_LANGUAGE.values()) <= set(_ZONE_BY_REGION)
@@ -71,7 +71,7 @@ def test_every_zone_we_guess_or_name_exists() -> None:
         ("Etc/GMT+5", "Etc/GMT+5"),
     ],
 )
-def test_a_place_is_understood(text: str, zone: str) -> None:
+def test_a_timezone_is_found_by_place(text: str, zone: str) -> None:
     assert find_timezone(text).key == zone
 
 
@@ -92,25 +92,25 @@ def test_a_place_is_understood(text: str, zone: str) -> None:
         ("", r"Name a place"),
     ],
 )
-def test_what_is_no_place_is_asked_back(text: str, question: str) -> None:
+def test_an_unknown_place_asks_for_clarification(text: str, question: str) -> None:
     with pytest.raises(TimezoneClarificationError, match=question):
         find_timezone(text)
 
 
-def test_only_zones_that_fit_are_opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = []
+def test_only_matching_timezones_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
 
-    def watched(name: str) -> ZoneInfo:
-        opened.append(name)
+    def load_and_record(name: str) -> ZoneInfo:
+        loaded.append(name)
         return load_timezone(name)
 
-    monkeypatch.setattr("duecourse.domain.chat.timezone_lookup.load_timezone", watched)
+    monkeypatch.setattr("duecourse.domain.chat.timezone_lookup.load_timezone", load_and_record)
     timezone_lookup._timezone_names.cache_clear()
     find_timezone("new york")
-    assert set(opened) == {"America/New_York"}
+    assert set(loaded) == {"America/New_York"}
 
 
-def test_a_place_that_could_be_two_is_asked_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ambiguous_place_asks_for_clarification(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"america/lisbon": "America/Chicago", "europe/lisbon": "Europe/Lisbon"}
     monkeypatch.setattr("duecourse.domain.chat.timezone_lookup._timezone_names", lambda: names)
     with pytest.raises(TimezoneClarificationError, match="Which one"):

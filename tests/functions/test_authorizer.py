@@ -95,7 +95,7 @@ def test_a_secret_that_cannot_be_used_lets_nobody_in_and_is_not_logged(
     put(content)
     assert told(client) == NOBODY
     [line] = logged
-    assert "the secret of the API tokens cannot be used" in line
+    assert "the secret of the API tokens is invalid" in line
     assert CANARY not in line
     assert hash_secret("local") not in line
 

@@ -244,11 +244,13 @@ def test_deferring_a_notification_changes_its_visibility_timeout(
 @pytest.mark.parametrize("name", ["channel", "target", "text", "key", "task_id"])
 @pytest.mark.parametrize("value", ["", None, 5, ["x"]])
 def test_a_notification_without_a_required_field_is_refused(name: str, value: Any) -> None:
-    with pytest.raises(ValueError, match="not a notice: needs channel, target, text, key, task_id"):
+    with pytest.raises(
+        ValueError, match="not a notification: needs channel, target, text, key, task_id"
+    ):
         notification_from_body(json.dumps({**a_notification().to_json(), name: value}))
 
 
 @pytest.mark.parametrize("body", ["", "x", "5", "null", "[]", "{}", '"text"', "[" * 7000])
 def test_an_invalid_notification_body_is_refused(body: str) -> None:
-    with pytest.raises(ValueError, match=r"not a notice|Expecting value"):
+    with pytest.raises(ValueError, match=r"not a notification|Expecting value"):
         notification_from_body(body)

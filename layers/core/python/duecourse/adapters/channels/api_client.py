@@ -112,8 +112,8 @@ class ChatApiClient:
         reset = parse_retry_after(response.headers.get("x-ratelimit-reset-after"))
         if response.headers.get("x-ratelimit-remaining") == "0" and reset is not None:
             self._rate_limiter.block(request.rate_limit_key, until=now + reset)
-        said = _redact(request.secrets, parse_object_or_none(response.body))
-        return ApiResponse(response.status, response.headers, said, now)
+        body = _redact(request.secrets, parse_object_or_none(response.body))
+        return ApiResponse(response.status, response.headers, body, now)
 
     def _apply_rate_limit(
         self, error: DuecourseError | None, request: ApiRequest
@@ -141,5 +141,5 @@ def _redact(secrets: Iterable[str], body: Mapping[str, Any] | None) -> Mapping[s
     text = json.dumps(body, ensure_ascii=False)
     for secret in filter(None, secrets):
         text = text.replace(secret, "[redacted]")
-    shown: Mapping[str, Any] | None = json.loads(text)
-    return shown
+    redacted: Mapping[str, Any] | None = json.loads(text)
+    return redacted

@@ -63,5 +63,5 @@ class RateLimiter:
         if len(self._next_slots) <= MAX_KEYS:
             return
         busy = {lane: at for lane, at in self._next_slots.items() if at > now}
-        kept = sorted(busy, key=busy.__getitem__)[-MAX_KEYS // 2 :]
-        self._next_slots = {lane: busy[lane] for lane in kept}
+        latest = sorted(busy, key=busy.__getitem__)[-MAX_KEYS // 2 :]
+        self._next_slots = {lane: busy[lane] for lane in latest}

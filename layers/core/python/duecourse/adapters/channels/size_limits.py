@@ -60,14 +60,20 @@ def select_buttons(buttons: Sequence[Button], limits: ChannelLimits) -> list[But
 
     Leaving out a button whose command is too long is safe: the message text names the commands.
     """
-    fitting = [one for one in buttons if limits.command_size(one.command) <= limits.longest_command]
-    usable = {one.command: one for one in reversed(fitting) if one.command}
-    kept = [
-        usable[says] for says in dict.fromkeys(one.command for one in buttons) if says in usable
+    fitting = [
+        button
+        for button in buttons
+        if limits.command_size(button.command) <= limits.longest_command
+    ]
+    usable = {button.command: button for button in reversed(fitting) if button.command}
+    selected = [
+        usable[command]
+        for command in dict.fromkeys(button.command for button in buttons)
+        if command in usable
     ]
     return [
-        replace(one, label=_shorten_label(one, limits.longest_label))
-        for one in kept[: limits.most_buttons]
+        replace(button, label=_shorten_label(button, limits.longest_label))
+        for button in selected[: limits.most_buttons]
     ]
 
 

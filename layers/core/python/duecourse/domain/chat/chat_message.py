@@ -29,15 +29,15 @@ class ChatMessage:
     @classmethod
     def from_json(cls, stored: Any) -> ChatMessage:
         """Parse a stored message. Raises ValueError if it is invalid."""
-        said = stored if isinstance(stored, Mapping) else {}
-        text, buttons = said.get("text"), said.get("buttons", [])
+        fields = stored if isinstance(stored, Mapping) else {}
+        text, buttons = fields.get("text"), fields.get("buttons", [])
         if not isinstance(text, str) or not text or not isinstance(buttons, list):
-            raise ValueError("not a saying: needs text")
+            raise ValueError("not a chat message: needs text")
         return cls(text, tuple(_parse_button(button) for button in buttons))
 
 
 def _parse_button(stored: Any) -> Button:
     match stored:
-        case {"label": str(label), "says": str(says)}:
-            return Button(label, says)
+        case {"label": str(label), "says": str(command)}:
+            return Button(label, command)
     raise ValueError("not a button: needs label and says")

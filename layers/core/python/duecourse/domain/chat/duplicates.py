@@ -17,8 +17,8 @@ _NON_WORD = re.compile(r"[\W_]+")
 
 def find_duplicate(task: Task, others: Iterable[Task]) -> Task | None:
     """Return the open task of the same type with similar text at nearly the same time, or None."""
-    alike = [other for other in others if _is_candidate(task, other) and _is_similar(task, other)]
-    found = [other for other in alike if _is_same_time(task, other)]
+    similar = [other for other in others if _is_candidate(task, other) and _is_similar(task, other)]
+    found = [other for other in similar if _is_same_time(task, other)]
     return min(found, key=lambda other: abs(task.due_at - other.due_at), default=None)
 
 
@@ -34,8 +34,8 @@ def _is_same_time(task: Task, other: Task) -> bool:
 
 
 def _is_similar(task: Task, other: Task) -> bool:
-    mine, theirs = _normalized_description(task), _normalized_description(other)
-    return mine == theirs or SequenceMatcher(None, mine, theirs).ratio() >= _MIN_SIMILARITY
+    first, second = _normalized_description(task), _normalized_description(other)
+    return first == second or SequenceMatcher(None, first, second).ratio() >= _MIN_SIMILARITY
 
 
 def _normalized_description(task: Task) -> str:

@@ -87,21 +87,21 @@ class Message:
     @classmethod
     def from_json(cls, stored: Any) -> Message:
         """Parse a queued message. Raises ValueError if it is invalid."""
-        said = stored if isinstance(stored, Mapping) else {}
+        fields = stored if isinstance(stored, Mapping) else {}
         texts = {
-            field: said[name]
+            field: fields[name]
             for name, field in _TEXT_FIELDS.items()
-            if isinstance(said.get(name), str)
+            if isinstance(fields.get(name), str)
         }
-        locale, answer_to = said.get("locale"), said.get("answer_to", {})
-        said_in = said.get("said_in")
+        locale, answer_to = fields.get("locale"), fields.get("answer_to", {})
+        said_in = fields.get("said_in")
         if len(texts) < len(_TEXT_FIELDS) or not isinstance(answer_to, Mapping):
             raise ValueError(f"not a message: needs {', '.join(_TEXT_FIELDS)} and at")
         return cls(
             **texts,
-            sent_at=from_text(str(said.get("at"))),
+            sent_at=from_text(str(fields.get("at"))),
             locale=locale if isinstance(locale, str) else None,
-            is_private=said.get("is_private", True) is True,
+            is_private=fields.get("is_private", True) is True,
             source_chat=said_in if isinstance(said_in, str) else None,
             reply_context={str(name): str(value) for name, value in answer_to.items()},
         )

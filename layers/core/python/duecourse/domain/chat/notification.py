@@ -42,12 +42,20 @@ class Notification:
 
     def to_json(self) -> dict[str, Any]:
         """Return the queued form. The message's fields are inlined, as in older versions."""
-        rest = {"channel": self.channel, "target": self.target}
-        rest |= {"key": self.idempotency_key, "task_id": self.task_id, "kind": str(self.kind)}
-        about = {"sender_id": self.sender_id, "wanted_at": to_text_or_none(self.owner_requested_at)}
-        about["run_id"] = self.run_id
-        rest |= {name: value for name, value in about.items() if value is not None}
-        return rest | self.message.to_json()
+        required = {
+            "channel": self.channel,
+            "target": self.target,
+            "key": self.idempotency_key,
+            "task_id": self.task_id,
+            "kind": str(self.kind),
+        }
+        optional = {
+            "sender_id": self.sender_id,
+            "wanted_at": to_text_or_none(self.owner_requested_at),
+            "run_id": self.run_id,
+        }
+        present = {name: value for name, value in optional.items() if value is not None}
+        return required | present | self.message.to_json()
 
     @classmethod
     def from_json(cls, stored: Any) -> Notification:
@@ -55,20 +63,20 @@ class Notification:
 
         Older ones may lack buttons. Without a known kind it is delivered at every notify level.
         """
-        told = stored if isinstance(stored, Mapping) else {}
-        texts = {name: told[name] for name in _TEXT_FIELDS if isinstance(told.get(name), str)}
+        fields = stored if isinstance(stored, Mapping) else {}
+        texts = {name: fields[name] for name in _TEXT_FIELDS if isinstance(fields.get(name), str)}
         if len(texts) < len(_TEXT_FIELDS) or not all(texts.values()):
-            raise ValueError(f"not a notice: needs {', '.join(_TEXT_FIELDS)}")
+            raise ValueError(f"not a notification: needs {', '.join(_TEXT_FIELDS)}")
         return cls(
             channel=texts["channel"],
             target=texts["target"],
             idempotency_key=texts["key"],
             task_id=texts["task_id"],
-            message=ChatMessage.from_json(told),
-            kind=_parse_kind(told.get("kind")),
-            sender_id=_text_or_none(told.get("sender_id")),
-            owner_requested_at=StoredFields.of(told).instant("wanted_at"),
-            run_id=_text_or_none(told.get("run_id")),
+            message=ChatMessage.from_json(fields),
+            kind=_parse_kind(fields.get("kind")),
+            sender_id=_text_or_none(fields.get("sender_id")),
+            owner_requested_at=StoredFields.of(fields).instant("wanted_at"),
+            run_id=_text_or_none(fields.get("run_id")),
         )
 
 

@@ -45,15 +45,17 @@ def notifications_for(
     if the owner's chat is one of them, only the operators' copy is sent, which no quiet hours
     defer.
     """
-    news = None if old is None else _content_for(old, new)
-    if old is None or news is None:
+    content = None if old is None else _content_for(old, new)
+    if old is None or content is None:
         return []
-    places = operator_chats if news.kind in _OPERATOR_KINDS else ()
-    is_told_there = ChatAddress(new.channel, new.reply_target) in places
-    told = (
-        [] if new.channel == API_CHANNEL or is_told_there else [_owner_notification(old, new, news)]
+    chats = operator_chats if content.kind in _OPERATOR_KINDS else ()
+    is_owner_chat_included = ChatAddress(new.channel, new.reply_target) in chats
+    notifications = (
+        []
+        if new.channel == API_CHANNEL or is_owner_chat_included
+        else [_owner_notification(old, new, content)]
     )
-    return told + [_operator_notification(new, news, place) for place in places]
+    return notifications + [_operator_notification(new, content, chat) for chat in chats]
 
 
 def _owner_notification(old: Task, new: Task, content: NotificationContent) -> Notification:
@@ -73,13 +75,13 @@ def _owner_notification(old: Task, new: Task, content: NotificationContent) -> N
 def _operator_notification(
     task: Task, content: NotificationContent, chat: ChatAddress
 ) -> Notification:
-    said = ChatMessage(
+    message = ChatMessage(
         notification_text.format_for_operators(task, content.message.text), content.message.buttons
     )
     return Notification(
         channel=chat.channel,
         target=chat.target,
-        message=said,
+        message=message,
         idempotency_key=f"{_idempotency_key(task)}:{chat}",
         task_id=task.id,
         kind=content.kind,
@@ -98,10 +100,10 @@ def _run_id(task: Task) -> str | None:
 def _content_for(old: Task, new: Task) -> NotificationContent | None:
     if is_review(new):
         return None  # its result is reported with the task it reviews
-    became = None if old.status is new.status else new.status
-    if became is Status.BLOCKED or is_escalation(old, new):
+    new_status = None if old.status is new.status else new.status
+    if new_status is Status.BLOCKED or is_escalation(old, new):
         return _blocked_content(new)
-    if became is Status.FAILED:
+    if new_status is Status.FAILED:
         why = blocked_timeout_reason(old, new)
         ended = (
             notification_text.format_timed_out(new, why)

@@ -52,8 +52,8 @@ _TASK_COMMANDS: dict[str, Callable[[str], Command]] = {
 
 def parse_command(text: str) -> Command:
     text = text.strip()
-    if asked := REMIND_ME_PATTERN.match(text):
-        return _parse_remind(text[asked.end() :])
+    if prefix := REMIND_ME_PATTERN.match(text):
+        return _parse_remind(text[prefix.end() :])
     word, rest = _split_first_word(text)
     word = word.lower().partition("@")[0]  # in groups, commands may carry the bot's name
     if word in _TASK_COMMANDS:
@@ -103,10 +103,10 @@ def _parse_resolve(rest: str) -> Command:
 
 def _parse_snooze(rest: str) -> Command:
     task_id, words = _split_first_word(rest)
-    how_long, rung = split_ref(words)
+    how_long, occurrence = split_ref(words)
     if not how_long:
         return InvalidCommand("Which task, and for how long? Example: /snooze a1b2c3d4 20 minutes")
-    return Snooze(task_id, how_long, rung)
+    return Snooze(task_id, how_long, occurrence)
 
 
 def _parse_list(rest: str) -> Command:

@@ -43,8 +43,8 @@ def _parse_clock(text: str) -> ClockTime:
     words = TokenStream(text)
     try:
         clock = take_clock(words, is_after_day=True)
-    except ClarificationNeededError as puzzle:
-        raise QuietHoursClarificationError(str(puzzle)) from puzzle
+    except ClarificationNeededError as error:
+        raise QuietHoursClarificationError(str(error)) from error
     if clock is None or not words.is_exhausted:
         raise QuietHoursClarificationError(f"From when until when? {_EXAMPLE}")
     return clock

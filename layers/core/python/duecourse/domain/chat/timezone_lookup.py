@@ -42,19 +42,19 @@ class TimezoneClarificationError(ValueError):
 
 def find_timezone(text: str) -> ZoneInfo:
     """Return the zone that `text` names. Raises TimezoneClarificationError."""
-    wanted = _normalize_name(text)
-    if wanted in _UTC_NAMES:
+    query = _normalize_name(text)
+    if query in _UTC_NAMES:
         return load_timezone("UTC")
-    if place := _ABBREVIATIONS.get(wanted):
+    if place := _ABBREVIATIONS.get(query):
         raise TimezoneClarificationError(
             f"{to_one_line(text, _MAX_NAME_LENGTH)} does not say when your clocks change. "
             f"Name a place. Example: /timezone {place}"
         )
-    if _OFFSET_PATTERN.fullmatch(wanted):
+    if _OFFSET_PATTERN.fullmatch(query):
         raise TimezoneClarificationError(
             f"An offset does not say when your clocks change. {_EXAMPLE_HINT}"
         )
-    return _find_by_place(text, wanted)
+    return _find_by_place(text, query)
 
 
 def _find_by_place(text: str, query: str) -> ZoneInfo:
@@ -85,8 +85,8 @@ def _unknown_message(text: str, query: str, names: Iterable[str]) -> str:
         return _EXAMPLE_HINT
     by_place = {_normalize_name(name).rpartition("/")[2]: name for name in sorted(names)}
     place = query[:_MAX_NAME_LENGTH].rpartition("/")[2]
-    alike = get_close_matches(place, by_place, n=_MAX_SUGGESTIONS, cutoff=0.75)
-    close = [by_place[one] for one in alike if _is_known(by_place[one])]
+    matches = get_close_matches(place, by_place, n=_MAX_SUGGESTIONS, cutoff=0.75)
+    close = [by_place[one] for one in matches if _is_known(by_place[one])]
     hint = f"Did you mean {_format_commands(close)}?" if close else _EXAMPLE_HINT
     return f"There is no time zone {to_one_line(text, _MAX_NAME_LENGTH)}. {hint}"
 

@@ -58,25 +58,29 @@ def parse_when(
 
     A bare delay is one without `in`, such as `10m tea`.
     """
-    words, here = TokenStream(text), LocalNow(now, zone)
+    tokens, local_now = TokenStream(text), LocalNow(now, zone)
     try:
-        written = take_time_expression(
-            words, here.today, is_bare_delay_allowed=is_bare_delay_allowed
+        expression = take_time_expression(
+            tokens, local_now.today, is_bare_delay_allowed=is_bare_delay_allowed
         )
-        return _resolve(written, _remaining_text(text, words.end_offset), here) if written else None
-    except ClarificationNeededError as puzzle:
-        return Clarification(str(puzzle))
+        return (
+            _resolve(expression, _remaining_text(text, tokens.end_offset), local_now)
+            if expression
+            else None
+        )
+    except ClarificationNeededError as error:
+        return Clarification(str(error))
 
 
 def parse_duration_text(text: str) -> timedelta | None:
     """Return the duration if `text` is nothing else: `20m`, `half an hour`, `for 2 days`."""
-    words = TokenStream(text)
-    words.take("for", "in")
+    tokens = TokenStream(text)
+    tokens.take("for", "in")
     try:
-        length = take_duration(words)
+        length = take_duration(tokens)
     except ClarificationNeededError:
         return None
-    if length is None or not words.is_exhausted or length.months or length.total > MAX_DURATION:
+    if length is None or not tokens.is_exhausted or length.months or length.total > MAX_DURATION:
         return None
     return length.total
 
@@ -107,5 +111,5 @@ def _first_wall_time(expression: TimeExpression, now: LocalNow) -> datetime:
 
 
 def _remaining_text(text: str, end: int) -> str:
-    lead = _SEPARATOR_PATTERN.match(text, end)
-    return text[lead.end() if lead else end :].strip()
+    separator = _SEPARATOR_PATTERN.match(text, end)
+    return text[separator.end() if separator else end :].strip()

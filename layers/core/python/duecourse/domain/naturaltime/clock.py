@@ -51,11 +51,11 @@ class _ClockPrefix:
 
 
 def take_clock(tokens: TokenStream, *, is_after_day: bool) -> ClockTime | None:
-    lead = _take_prefix(tokens, is_after_day=is_after_day)
+    prefix = _take_prefix(tokens, is_after_day=is_after_day)
     clock = (
         _take_named_time(tokens)
-        or tokens.try_take(_take_spoken_time, lead)
-        or tokens.try_take(_take_numeric_time, lead)
+        or tokens.try_take(_take_spoken_time, prefix)
+        or tokens.try_take(_take_numeric_time, prefix)
     )
     if clock is None or clock.part_of_day or clock.is_midnight:
         return clock

@@ -39,18 +39,22 @@ def take_time_expression(
     bare = tokens.try_take(take_bare_delay) if is_bare_delay_allowed else None
     if bare and _ends_with_time(tokens, today):
         raise ClarificationNeededError(BARE_DELAY_QUESTION)
-    written = TimeExpression(duration=bare)
-    while more := tokens.try_take(_extend, written, today):
-        written = more
-    if written == _EMPTY:
+    expression = TimeExpression(duration=bare)
+    while more := tokens.try_take(_extend, expression, today):
+        expression = more
+    if expression == _EMPTY:
         _refuse_incomplete_time(tokens, today)
         return None
-    refuse_ambiguous_suffix(tokens, written, today)
-    refuse_trailing_time(tokens, written)
+    refuse_ambiguous_suffix(tokens, expression, today)
+    refuse_trailing_time(tokens, expression)
     if is_inside_word(tokens):
         return None
-    part = written.part_of_day
-    return replace(written, clock=resolve_part_of_day(part, written.clock)) if part else written
+    part = expression.part_of_day
+    return (
+        replace(expression, clock=resolve_part_of_day(part, expression.clock))
+        if part
+        else expression
+    )
 
 
 def _is_not_a_time(tokens: TokenStream) -> bool:
@@ -66,13 +70,13 @@ def _ends_with_time(tokens: TokenStream, today: date) -> bool:
 
 
 def _take_final_time(tokens: TokenStream, today: date) -> bool | None:
-    written = _EMPTY
+    expression = _EMPTY
     try:
-        while more := tokens.try_take(_extend, written, today):
-            written = more
+        while more := tokens.try_take(_extend, expression, today):
+            expression = more
     except ClarificationNeededError:
         return tokens.is_exhausted or None
-    return (written != _EMPTY and tokens.is_exhausted) or None
+    return (expression != _EMPTY and tokens.is_exhausted) or None
 
 
 def _extend(tokens: TokenStream, expression: TimeExpression, today: date) -> TimeExpression | None:

@@ -46,8 +46,8 @@ class TokenStream:
         ends = 0
         self._tokens: list[Token] = []
         for match in islice(_TOKEN_PATTERN.finditer(text), _MAX_TOKENS):
-            small = match[0][: _MAX_TOKEN_LENGTH + 1].lower().replace("’", "'")
-            self._tokens.append(Token(small, *match.span(), is_adjacent=match.start() == ends > 0))
+            text = match[0][: _MAX_TOKEN_LENGTH + 1].lower().replace("’", "'")
+            self._tokens.append(Token(text, *match.span(), is_adjacent=match.start() == ends > 0))
             ends = match.end()
         self._end_token = Token("", len(text), len(text), is_adjacent=False)
         self.position = 0
@@ -91,10 +91,10 @@ class TokenStream:
 
     def take_phrase(self, phrase: str) -> bool:
         """Take all words of `phrase`, or none of them. Return whether they were taken."""
-        wanted = phrase.split()
-        if [self.peek(ahead).text for ahead in range(len(wanted))] != wanted:
+        words = phrase.split()
+        if [self.peek(ahead).text for ahead in range(len(words))] != words:
             return False
-        self.position += len(wanted)
+        self.position += len(words)
         return True
 
     def take_number(self, max_digits: int = 2) -> Token | None:

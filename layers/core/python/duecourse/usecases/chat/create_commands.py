@@ -47,8 +47,8 @@ class TaskDraft:
 def handle_remind(
     text: str, message: Message, context: ChatContext, *, now: datetime
 ) -> ChatMessage:
-    theirs = find_sender_timezone(message, context.profiles)
-    when = parse_reminder(text, zone=theirs.zone, now=message.sent_at)
+    sender_timezone = find_sender_timezone(message, context.profiles)
+    when = parse_reminder(text, zone=sender_timezone.zone, now=message.sent_at)
     if when is None:
         return ChatMessage(_ASK_WHEN)
     if isinstance(when, Clarification):
@@ -56,24 +56,24 @@ def handle_remind(
     if not when.remaining_text:
         return ChatMessage(_ASK_WHAT)
     return _create(
-        TaskDraft(REMINDER, when.remaining_text, when), message, context, theirs, now=now
+        TaskDraft(REMINDER, when.remaining_text, when), message, context, sender_timezone, now=now
     )
 
 
 def handle_do(text: str, message: Message, context: ChatContext, *, now: datetime) -> ChatMessage:
     if not context.providers:
         return ChatMessage(_NO_PROVIDER)
-    theirs = find_sender_timezone(message, context.profiles)
-    when = parse_when(text, zone=theirs.zone, now=message.sent_at)
+    sender_timezone = find_sender_timezone(message, context.profiles)
+    when = parse_when(text, zone=sender_timezone.zone, now=message.sent_at)
     if isinstance(when, Clarification):
         return ChatMessage(when.question)
-    if when is None and parse_time_at_end(text, zone=theirs.zone, now=message.sent_at):
+    if when is None and parse_time_at_end(text, zone=sender_timezone.zone, now=message.sent_at):
         return ChatMessage(_ASK_TIME_FIRST)
     if when and not when.remaining_text:
         return ChatMessage("What should I do? Example: /do at 18:00 sum up the day")
     payload = {"provider": context.providers[0]}
-    wanted = TaskDraft(ACTION, when.remaining_text if when else text, when, payload)
-    return _create(wanted, message, context, theirs, now=now)
+    draft = TaskDraft(ACTION, when.remaining_text if when else text, when, payload)
+    return _create(draft, message, context, sender_timezone, now=now)
 
 
 def _create(
@@ -159,8 +159,8 @@ def _confirmation(
 
 def _list_visible_tasks(message: Message, context: ChatContext) -> list[Task]:
     """Return the sender's open tasks that may be shown in this chat."""
-    theirs = context.create_deps.store.list_open(message.owner)
-    return [task for task in theirs if message.can_show(task.reply_target)]
+    open_tasks = context.create_deps.store.list_open(message.owner)
+    return [task for task in open_tasks if message.can_show(task.reply_target)]
 
 
 def _due_text(task: Task, sender_timezone: SenderTimezone) -> str:

@@ -57,8 +57,8 @@ def deliver_notification(
     channel = deps.channels.get(notification.channel)
     if channel is None:
         return DeliveryResult(DeliveryOutcome.NO_CHANNEL)
-    if (kept := _mute_or_defer(notification, deps, now=now)) is not None:
-        return kept
+    if (result := _mute_or_defer(notification, deps, now=now)) is not None:
+        return result
     if is_redelivery and _is_stale(notification, deps.store):
         return DeliveryResult(DeliveryOutcome.STALE)
     try:
@@ -75,16 +75,16 @@ def _mute_or_defer(
 ) -> DeliveryResult | None:
     if notification.owner is None:
         return None
-    wants = deps.profiles.get(notification.owner).notify or deps.default_notify
-    if not wants.wants(notification.kind):
+    level = deps.profiles.get(notification.owner).notify or deps.default_notify
+    if not level.wants(notification.kind):
         return DeliveryResult(DeliveryOutcome.MUTED)
-    hold = check_quiet_hours(
+    deferral = check_quiet_hours(
         notification.owner,
         deps.quiet_hours,
         at=now,
         owner_requested_at=notification.owner_requested_at,
     )
-    return DeliveryResult(DeliveryOutcome.DEFERRED, hold.until) if hold else None
+    return DeliveryResult(DeliveryOutcome.DEFERRED, deferral.until) if deferral else None
 
 
 def _is_stale(notification: Notification, store: TaskStore) -> bool:

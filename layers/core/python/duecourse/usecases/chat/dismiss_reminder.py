@@ -24,8 +24,8 @@ def dismiss_reminder(
     """
     if not task.is_reminder:
         raise InvalidStateError(f"task {task.short_id} is not a reminder: cancel it instead")
-    named = occurrence.nominal_at if occurrence else None
-    cancel_snoozes(task, named or latest_occurrence_at(task), deps, now=now)
+    nominal_at = occurrence.nominal_at if occurrence else None
+    cancel_snoozes(task, nominal_at or latest_occurrence_at(task), deps, now=now)
     if task.status is Status.PENDING and task.repeat is None:
-        wish = partial(user_actions.cancel, at=now)
-        update_task(task, wish, store=deps.store, queue=deps.queue, now=now)
+        transition = partial(user_actions.cancel, at=now)
+        update_task(task, transition, store=deps.store, queue=deps.queue, now=now)

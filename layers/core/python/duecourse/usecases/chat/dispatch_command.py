@@ -97,9 +97,9 @@ def _handle_preference(
 
 def _list_tasks(page: int, message: Message, context: ChatContext) -> ChatMessage:
     tasks = context.create_deps.store.list_open(message.owner)
-    here = [task for task in tasks if message.can_show(task.reply_target)]
+    visible = [task for task in tasks if message.can_show(task.reply_target)]
     zone = find_sender_timezone(message, context.profiles).name_if_known
-    return ChatMessage(format_visible_tasks(here, len(tasks) - len(here), zone, page=page))
+    return ChatMessage(format_visible_tasks(visible, len(tasks) - len(visible), zone, page=page))
 
 
 def _find_and_handle_task(

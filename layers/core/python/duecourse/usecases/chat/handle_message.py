@@ -21,14 +21,14 @@ def handle_message(
     The reply is stored before it is sent, so a redelivery after a crash repeats the reply and not
     the command. A crash between sending and marking it delivered sends the reply twice.
     """
-    answered = replies.get(message)
-    if answered is not None and answered.is_delivered:
+    stored = replies.get(message)
+    if stored is not None and stored.is_delivered:
         return False
-    if answered is None:
-        answered = StoredReply(dispatch_command(message, context, now=now))
-        replies.save(message, answered)
-        channel.reply(message, answered.reply)
+    if stored is None:
+        stored = StoredReply(dispatch_command(message, context, now=now))
+        replies.save(message, stored)
+        channel.reply(message, stored.reply)
     else:
-        channel.reply(message, add_late_note(answered.reply, message, now=now))
-    replies.save(message, replace(answered, is_delivered=True))
+        channel.reply(message, add_late_note(stored.reply, message, now=now))
+    replies.save(message, replace(stored, is_delivered=True))
     return True

@@ -49,24 +49,24 @@ _ASK_TIMEZONE = "I need your time zone first. Example: /timezone Europe/Berlin"
 def handle_quiet_hours(
     text: str, message: Message, context: ChatContext, *, now: datetime
 ) -> ChatMessage:
-    kept = context.quiet_hours.get(message.owner)
+    quiet = context.quiet_hours.get(message.owner)
     if not text:
         return ChatMessage(
-            f"Your quiet hours are {kept.description}. {_DEFERRAL_NOTE}" if kept else _NOT_SET
+            f"Your quiet hours are {quiet.description}. {_DEFERRAL_NOTE}" if quiet else _NOT_SET
         )
     if text.lower() in _OFF_WORDS:
-        return _turn_off(message, context, is_set=kept is not None, now=now)
-    theirs = find_sender_timezone(message, context.profiles)
-    if theirs.source is ZoneSource.UNKNOWN:
+        return _turn_off(message, context, is_set=quiet is not None, now=now)
+    sender_timezone = find_sender_timezone(message, context.profiles)
+    if sender_timezone.source is ZoneSource.UNKNOWN:
         return ChatMessage(_ASK_TIMEZONE)
     try:
         start, end = parse_quiet_hours(text)
     except QuietHoursClarificationError as question:
         return ChatMessage(str(question))
-    quiet = QuietHours(start, end, theirs.name)
+    quiet = QuietHours(start, end, sender_timezone.name)
     context.quiet_hours.set(message.owner, quiet)
     lines = [f"Your quiet hours are {quiet.description}. {_DEFERRAL_NOTE}"]
-    lines += [theirs.hint] if theirs.hint else []
+    lines += [sender_timezone.hint] if sender_timezone.hint else []
     lines += release_held_reminders(quiet, message, context, now=now)
     return ChatMessage("\n".join(lines))
 
@@ -80,9 +80,9 @@ def _turn_off(
     """
     if is_set:
         context.quiet_hours.set(message.owner, None)
-    come = release_held_reminders(None, message, context, now=now)
-    ended = is_set or bool(come)
-    return ChatMessage("\n".join([_TURNED_OFF, *come]) if ended else _NOT_SET)
+    released = release_held_reminders(None, message, context, now=now)
+    ended = is_set or bool(released)
+    return ChatMessage("\n".join([_TURNED_OFF, *released]) if ended else _NOT_SET)
 
 
 _TIMEZONE_TEXTS = {
@@ -96,10 +96,10 @@ def handle_timezone(
     name: str, message: Message, context: ChatContext, *, now: datetime
 ) -> ChatMessage:
     if not name:
-        theirs = find_sender_timezone(message, context.profiles)
-        known = _TIMEZONE_TEXTS[theirs.source].format(zone=theirs.name)
-        local_time = format_time(_truncate_to_minute(now), theirs.name)
-        return ChatMessage(f"{known}\nLocal time: {local_time}")
+        sender_timezone = find_sender_timezone(message, context.profiles)
+        description = _TIMEZONE_TEXTS[sender_timezone.source].format(zone=sender_timezone.name)
+        local_time = format_time(_truncate_to_minute(now), sender_timezone.name)
+        return ChatMessage(f"{description}\nLocal time: {local_time}")
     try:
         zone = find_timezone(name)
     except TimezoneClarificationError as question:
@@ -107,8 +107,8 @@ def handle_timezone(
     profile = context.profiles.get(message.owner)
     context.profiles.save(replace(profile, timezone=zone.key))
     time = format_time(_truncate_to_minute(now), zone.key)
-    said = f"Your time zone is now {zone.key}. Local time: {time}"
-    return ChatMessage(said + _move_quiet_hours(message, context, zone.key, now=now))
+    reply = f"Your time zone is now {zone.key}. Local time: {time}"
+    return ChatMessage(reply + _move_quiet_hours(message, context, zone.key, now=now))
 
 
 def _move_quiet_hours(message: Message, context: ChatContext, zone: str, *, now: datetime) -> str:
@@ -118,8 +118,8 @@ def _move_quiet_hours(message: Message, context: ChatContext, zone: str, *, now:
         return ""
     moved = replace(quiet, timezone=zone)
     context.quiet_hours.set(message.owner, moved)
-    come = release_held_reminders(moved, message, context, now=now)
-    return "\n".join(["", f"Your quiet hours are {moved.description}.", *come])
+    released = release_held_reminders(moved, message, context, now=now)
+    return "\n".join(["", f"Your quiet hours are {moved.description}.", *released])
 
 
 def _truncate_to_minute(now: datetime) -> datetime:

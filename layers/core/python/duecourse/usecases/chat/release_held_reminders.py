@@ -25,17 +25,19 @@ def release_held_reminders(
 
     If `quiet_hours` do not cover `now`, the reminders come now, else when the quiet hours end.
     """
-    span = quiet_hours.period_at(now) if quiet_hours else None
-    theirs = [
+    period = quiet_hours.period_at(now) if quiet_hours else None
+    deferred = [
         task for task in context.create_deps.store.list_open(message.owner) if _is_deferred(task)
     ]
-    if quiet_hours is not None and span is not None:
-        sooner = partial(_shorten_deferral, until=span.ends_at, wait=quiet_hours.wait(span.ends_at))
-        for task in theirs:
-            _try_update(task, sooner, context, now=now)
+    if quiet_hours is not None and period is not None:
+        shorten = partial(
+            _shorten_deferral, until=period.ends_at, wait=quiet_hours.wait(period.ends_at)
+        )
+        for task in deferred:
+            _try_update(task, shorten, context, now=now)
         return []
-    comes = mark_requested_by(message, partial(_release, at=now))
-    count = sum(_try_update(task, comes, context, now=now) for task in theirs)
+    release = mark_requested_by(message, partial(_release, at=now))
+    count = sum(_try_update(task, release, context, now=now) for task in deferred)
     if not count:
         return []
     return [

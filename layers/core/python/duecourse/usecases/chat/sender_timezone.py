@@ -53,14 +53,14 @@ class SenderTimezone:
 
 
 def find_sender_timezone(message: Message, profiles: Profiles) -> SenderTimezone:
-    told = profiles.get(message.owner).timezone
-    for name, known in (
-        (told, ZoneSource.SET_BY_USER),
+    chosen = profiles.get(message.owner).timezone
+    for name, source in (
+        (chosen, ZoneSource.SET_BY_USER),
         (guess_timezone(message.locale), ZoneSource.GUESSED),
     ):
         try:
             if name is not None:
-                return SenderTimezone(load_timezone(name), known)
+                return SenderTimezone(load_timezone(name), source)
         except UnknownTimezoneError:
             continue  # zones are renamed at times: try the next source
     return SenderTimezone(load_timezone("UTC"), ZoneSource.UNKNOWN)

@@ -86,26 +86,29 @@ def snooze(
     Raises ClarificationError if the duration is not understood or the message arrived too late.
     """
     length = command.duration_text.strip().lower()
-    rang_at = _delivered_occurrence(task, command.occurrence, at=message.sent_at)
-    if rang_at is None:
-        wish = SnoozeRequest(length, max(message.sent_at, task.nominal_at), task.nominal_at)
+    occurrence_at = _delivered_occurrence(task, command.occurrence, at=message.sent_at)
+    if occurrence_at is None:
+        request = SnoozeRequest(length, max(message.sent_at, task.nominal_at), task.nominal_at)
     else:
-        wish = SnoozeRequest(length, max(message.sent_at, min(rang_at, now)), rang_at)
-    until = _parse_until(wish, task, sender_timezone, sent_at=message.sent_at)
+        request = SnoozeRequest(
+            length, max(message.sent_at, min(occurrence_at, now)), occurrence_at
+        )
+    until = _parse_until(request, task, sender_timezone, sent_at=message.sent_at)
     if now - until > MAX_DELAY:
         raise ClarificationError(MESSAGE_TOO_LATE)
-    if rang_at is None:
+    if occurrence_at is None:
         zone = sender_timezone.name_for(task)
         return SnoozeResult(
             _reschedule(task, until, message, context.create_deps, now=now, zone=zone), until
         )
-    if by_itself := _nearby_series_occurrence(
+    if series_due_at := _nearby_series_occurrence(
         task, until, context.create_deps, after=message.sent_at
     ):
-        cancel_snoozes(task, rang_at, context.create_deps, now=now)
-        return SnoozeResult(task, by_itself, is_series_occurrence=True)
+        cancel_snoozes(task, occurrence_at, context.create_deps, now=now)
+        return SnoozeResult(task, series_due_at, is_series_occurrence=True)
     return SnoozeResult(
-        _create_or_move_snooze(task, rang_at, until, message, context.create_deps, now=now), until
+        _create_or_move_snooze(task, occurrence_at, until, message, context.create_deps, now=now),
+        until,
     )
 
 
@@ -119,8 +122,8 @@ def _delivered_occurrence(
     if not task.is_reminder or task.run is None:
         return None
     if occurrence is not None or task.status is Status.DELIVERED:
-        named = occurrence.nominal_at if occurrence else None
-        return named or latest_occurrence_at(task)
+        nominal_at = occurrence.nominal_at if occurrence else None
+        return nominal_at or latest_occurrence_at(task)
     if task.status is not Status.PENDING or task.delivered_at is None:
         return None
     is_nearer = abs(at - task.delivered_at) < abs(task.due_at - at)
@@ -176,14 +179,14 @@ def _reschedule(
     now: datetime,
     zone: str | None = None,
 ) -> Task:
-    wish = partial(
+    transition = partial(
         user_actions.snooze,
         until=until,
         display_timezone=zone,
         requested_at=truncate_to_millisecond(now),
     )
     return update_task(
-        task, mark_requested_by(message, wish), store=deps.store, queue=deps.queue, now=now
+        task, mark_requested_by(message, transition), store=deps.store, queue=deps.queue, now=now
     )
 
 
@@ -198,12 +201,12 @@ def _create_or_move_snooze(
 ) -> Task:
     if _is_delivered_for(task, until):
         return task
-    for again in iterate_snoozes(task, occurrence_at, deps):
-        if _is_delivered_for(again, until):
-            return again  # a redelivery of the message that created it
-        if again.status is Status.PENDING:
-            return _reschedule(again, until, message, deps, now=now)
-        task, occurrence_at = again, latest_occurrence_at(again)
+    for existing in iterate_snoozes(task, occurrence_at, deps):
+        if _is_delivered_for(existing, until):
+            return existing  # a redelivery of the message that created it
+        if existing.status is Status.PENDING:
+            return _reschedule(existing, until, message, deps, now=now)
+        task, occurrence_at = existing, latest_occurrence_at(existing)
     new_task = NewTask(
         type=REMINDER,
         channel=task.channel,

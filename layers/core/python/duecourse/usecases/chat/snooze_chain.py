@@ -56,8 +56,8 @@ def cancel_all_snoozes(task: Task, deps: CreateTaskDeps, *, now: datetime) -> bo
     Only snoozes of the same owner count: earlier versions read the link from the payload, which
     anyone could write.
     """
-    theirs = deps.store.list_open(task.owner) if task.is_reminder else []
-    snoozes = [one for one in theirs if one.snooze_of == task.id]
+    open_tasks = deps.store.list_open(task.owner) if task.is_reminder else []
+    snoozes = [other for other in open_tasks if other.snooze_of == task.id]
     return _cancel_pending(snoozes, deps, now=now) > 0
 
 
@@ -68,9 +68,9 @@ def _cancel_pending(tasks: Iterable[Task], deps: CreateTaskDeps, *, now: datetim
 
 def _try_cancel(task: Task, deps: CreateTaskDeps, *, now: datetime) -> bool:
     """Cancel the reminder; return False if it is being delivered at this moment."""
-    wish = partial(user_actions.cancel, at=now)
+    transition = partial(user_actions.cancel, at=now)
     try:
-        update_task(task, wish, store=deps.store, queue=deps.queue, now=now)
+        update_task(task, transition, store=deps.store, queue=deps.queue, now=now)
     except (IllegalTransitionError, InvalidStateError):
         return False
     return True

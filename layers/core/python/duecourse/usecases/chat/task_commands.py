@@ -54,24 +54,26 @@ def handle_task_command(
 
     The description is shown only in the chat that the task belongs to, in private and to operators.
     """
-    is_told_here = message.can_show(task.reply_target) or context.is_operator_chat(message)
-    about = quote_description(task.description) if is_told_here else _HIDDEN_DESCRIPTION
+    is_visible_here = message.can_show(task.reply_target) or context.is_operator_chat(message)
+    about = quote_description(task.description) if is_visible_here else _HIDDEN_DESCRIPTION
     name = f"{task.short_id}: {about}"
     match command:
-        case ShowTask() if not is_told_here:
+        case ShowTask() if not is_visible_here:
             return ChatMessage(f"Task {name}.")
         case ShowTask():
-            theirs = find_sender_timezone(message, context.profiles)
-            return ChatMessage(format_task_details(task, theirs.name_if_known), _buttons(task))
+            sender_timezone = find_sender_timezone(message, context.profiles)
+            return ChatMessage(
+                format_task_details(task, sender_timezone.name_if_known), _buttons(task)
+            )
         case Snooze():
-            theirs = find_sender_timezone(message, context.profiles)
-            rings = snooze(task, command, message, context, theirs, now=now)
-            hint = _hint_line(rings.task, rings.due_at, message, context, theirs)
-            return ChatMessage(f"{_snooze_text(rings, theirs)}: {about}{hint}")
-        case Done(occurrence=rung):
-            dismiss_reminder(task, rung, context.create_deps, now=now)
-            theirs = find_sender_timezone(message, context.profiles)
-            return ChatMessage(f"Done: {about}{_next_occurrence_text(task, theirs)}")
+            sender_timezone = find_sender_timezone(message, context.profiles)
+            result = snooze(task, command, message, context, sender_timezone, now=now)
+            hint = _hint_line(result.task, result.due_at, message, context, sender_timezone)
+            return ChatMessage(f"{_snooze_text(result, sender_timezone)}: {about}{hint}")
+        case Done(occurrence=occurrence):
+            dismiss_reminder(task, occurrence, context.create_deps, now=now)
+            sender_timezone = find_sender_timezone(message, context.profiles)
+            return ChatMessage(f"Done: {about}{_next_occurrence_text(task, sender_timezone)}")
         case Cancel():
             return ChatMessage(f"Cancelled {name}{_cancel_with_snoozes(task, context, now=now)}")
         case Approve():
@@ -100,8 +102,9 @@ def _choose_transition(
             return user_actions.pause, "Paused {id}"
         case Resume():
             return lambda task: user_actions.resume(task, at=at), "Resumed {id}"
-        case Resolve(resolution=found):
-            return lambda task: resolve_indeterminate(task, found, at=at), _RESOLUTION_TEXTS[found]
+        case Resolve(resolution=resolution):
+            text = _RESOLUTION_TEXTS[resolution]
+            return lambda task: resolve_indeterminate(task, resolution, at=at), text
 
 
 def _buttons(task: Task) -> tuple[Button, ...]:
@@ -111,9 +114,9 @@ def _buttons(task: Task) -> tuple[Button, ...]:
     if (
         task.run is not None
         and task.run.is_unsafe_to_repeat
-        and (doubt := resolution_buttons(task))
+        and (buttons := resolution_buttons(task))
     ):
-        return doubt
+        return buttons
     return failure_buttons(task) if task.status in (Status.FAILED, Status.BLOCKED) else ()
 
 
@@ -158,9 +161,9 @@ def _cancel_with_snoozes(task: Task, context: ChatContext, *, now: datetime) -> 
 
     A delivered reminder itself cannot be cancelled, only its snoozes.
     """
-    desk = context.create_deps
-    if task.status is Status.DELIVERED and cancel_all_snoozes(task, desk, now=now):
+    deps = context.create_deps
+    if task.status is Status.DELIVERED and cancel_all_snoozes(task, deps, now=now):
         return _SNOOZES_CANCELLED
-    wish = partial(user_actions.cancel, at=now)
-    update_task(task, wish, store=desk.store, queue=desk.queue, now=now)
-    return _SNOOZES_CANCELLED if cancel_all_snoozes(task, desk, now=now) else ""
+    transition = partial(user_actions.cancel, at=now)
+    update_task(task, transition, store=deps.store, queue=deps.queue, now=now)
+    return _SNOOZES_CANCELLED if cancel_all_snoozes(task, deps, now=now) else ""

@@ -122,14 +122,14 @@ class DiscordChannel:
 
 
 def _to_body(content: ChatMessage, *, flags: int = 0) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    body: dict[str, Any] = {
         "content": truncate_text(content.text, LIMITS.longest_text, escape_markdown),
         "allowed_mentions": {"parse": []},
         "flags": _SUPPRESS_EMBEDS | flags,
     }
     if components := _components(content.buttons):
-        said["components"] = components
-    return said
+        body["components"] = components
+    return body
 
 
 def _components(buttons: tuple[Button, ...]) -> list[dict[str, Any]]:
@@ -156,16 +156,16 @@ def _nonce(target: str, key: str) -> str:
 def _parse_error(response: ApiResponse) -> DuecourseError | None:
     if response.is_success:
         return None if response.body is not None else UnreadableResponseError(NAME, response.status)
-    said, code = text_at(response.body, "message"), name_at(response.body, "code")
+    message, code = text_at(response.body, "message"), name_at(response.body, "code")
     if response.status == TOO_MANY_REQUESTS:
-        return _to_rate_limited_error(response, said)
+        return _to_rate_limited_error(response, message)
     if code in _RECIPIENT_GONE_CODES:
-        return RecipientGoneError(NAME, clean_message(said), status=response.status)
+        return RecipientGoneError(NAME, clean_message(message), status=response.status)
     if response.status == _UNAUTHORIZED:
         return ChatError(
-            NAME, response.status, f"{said} (is the token right?)", code="invalid_token"
+            NAME, response.status, f"{message} (is the token right?)", code="invalid_token"
         )
-    return ChatError(NAME, response.status, said, code=f"discord_{code}" if code else None)
+    return ChatError(NAME, response.status, message, code=f"discord_{code}" if code else None)
 
 
 def _to_rate_limited_error(response: ApiResponse, message: str) -> RateLimitedError:

@@ -106,13 +106,15 @@ def _reply_context(part: JsonReader) -> dict[str, str]:
 
     A URL that is not Slack's is ignored; the reply then goes to the reply target.
     """
-    given = part.text("response_url") or ""
+    response_url = part.text("response_url") or ""
     try:
-        url = parse_url(given)
+        url = parse_url(response_url)
     except ValueError:
         return {}
     return (
-        {"response_url": given} if url.is_encrypted and url.authority in RESPONSE_URL_HOSTS else {}
+        {"response_url": response_url}
+        if url.is_encrypted and url.authority in RESPONSE_URL_HOSTS
+        else {}
     )
 
 

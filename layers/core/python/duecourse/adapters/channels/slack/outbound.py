@@ -106,7 +106,7 @@ class SlackChannel:
 
 def _to_body(content: ChatMessage) -> dict[str, Any]:
     """Return the message's fields. With blocks, `text` is what notifications show."""
-    said: dict[str, Any] = {
+    body: dict[str, Any] = {
         "text": truncate_text(content.text, LIMITS.longest_text, escape_markup),
         "mrkdwn": False,
     }
@@ -115,8 +115,8 @@ def _to_body(content: ChatMessage) -> dict[str, Any]:
             "type": "section",
             "text": _plain_text(truncate_text(content.text, MAX_SECTION_LENGTH)),
         }
-        said["blocks"] = [section, {"type": "actions", "elements": buttons}]
-    return said
+        body["blocks"] = [section, {"type": "actions", "elements": buttons}]
+    return body
 
 
 def escape_markup(text: str) -> str:

@@ -52,8 +52,9 @@ class TelegramInboundParser:
             return None
         if any(message.has(name) for name in _FORWARDED_FIELDS):
             return None
-        meant = self._text_for_bot(text, is_private=message.child("chat").text("type") == "private")
-        return None if meant is None else _to_message(sender, message, meant, key=key, at=at)
+        is_private = message.child("chat").text("type") == "private"
+        command = self._text_for_bot(text, is_private=is_private)
+        return None if command is None else _to_message(sender, message, command, key=key, at=at)
 
     def _text_for_bot(self, text: str, *, is_private: bool) -> str | None:
         """Return the text without the bot's name, or None if it is not addressed to this bot."""

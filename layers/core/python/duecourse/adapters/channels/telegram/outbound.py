@@ -134,13 +134,13 @@ def _retarget(body: Mapping[str, Any], moved: _ChatMovedError) -> dict[str, Any]
 
 def _to_body(content: ChatMessage) -> dict[str, Any]:
     """Return the message's fields. Without a parse mode, Telegram does not parse markup."""
-    said: dict[str, Any] = {
+    body: dict[str, Any] = {
         "text": truncate_text(content.text, LIMITS.longest_text, neutralize_mentions),
         "link_preview_options": {"is_disabled": True},
     }
     if keyboard := _keyboard(content.buttons):
-        said["reply_markup"] = {"inline_keyboard": keyboard}
-    return said
+        body["reply_markup"] = {"inline_keyboard": keyboard}
+    return body
 
 
 def neutralize_mentions(text: str) -> str:
@@ -159,18 +159,18 @@ def _parse_error(response: ApiResponse) -> DuecourseError | None:
     if response.is_success:
         is_own = response.body is not None and response.body.get("ok") is True
         return None if is_own else UnreadableResponseError(NAME, response.status)
-    said, status = text_at(response.body, "description"), response.status
+    description, status = text_at(response.body, "description"), response.status
     if status == TOO_MANY_REQUESTS:
         return RateLimitedError(
             NAME,
-            said,
+            description,
             retry_after=parse_retry_after(value_at(response.body, "parameters", "retry_after")),
         )
-    if status == _FORBIDDEN or (status == _BAD_REQUEST and _RECIPIENT_GONE.search(said)):
-        return RecipientGoneError(NAME, clean_message(said), status=status)
+    if status == _FORBIDDEN or (status == _BAD_REQUEST and _RECIPIENT_GONE.search(description)):
+        return RecipientGoneError(NAME, clean_message(description), status=status)
     if status in _INVALID_TOKEN_STATUSES:
-        return ChatError(NAME, status, f"{said} (is the token right?)", code="invalid_token")
-    return _to_moved_error(response, said) or ChatError(NAME, status, said)
+        return ChatError(NAME, status, f"{description} (is the token right?)", code="invalid_token")
+    return _to_moved_error(response, description) or ChatError(NAME, status, description)
 
 
 def _to_moved_error(response: ApiResponse, message: str) -> ChatError | None:

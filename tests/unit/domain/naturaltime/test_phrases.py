@@ -1,4 +1,4 @@
-"""Times as people write them."""
+"""Parsing of times in natural language."""
 
 from __future__ import annotations
 
@@ -20,76 +20,80 @@ from local.runtime.template import ROOT
 from tests.support.builders.tasks import task_from_json
 from tests.support.time_phrases import ASK, NONE, Phrase, format_result, sections
 
-FIRST, LATER, TRAPS = sections()
-ALL = FIRST + LATER + TRAPS
+FIRST_PHRASES, LATER_PHRASES, TRICKY_PHRASES = sections()
+ALL_PHRASES = FIRST_PHRASES + LATER_PHRASES + TRICKY_PHRASES
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 16, 13, 30, tzinfo=UTC)  # a Monday, 14:30 in Berlin
-PAGE = (ROOT / "docs" / "times.md").read_text()
-EXAMPLES = re.findall(r"^\| `([^`]+)` \| (.+?) \|$", PAGE, re.MULTILINE)
+TIMES_PAGE = (ROOT / "docs" / "times.md").read_text()
+EXAMPLES = re.findall(r"^\| `([^`]+)` \| (.+?) \|$", TIMES_PAGE, re.MULTILINE)
 
 
-def read(
+def parse(
     text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN
 ) -> ResolvedTime | Clarification | None:
     return parse_when(text, zone=zone, now=now)
 
 
-def wall(text: str) -> datetime:
+def wall_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def question(text: str, *, now: datetime = NOW) -> str:
-    found = read(text, now=now)
-    assert isinstance(found, Clarification), found
-    return found.question
+def clarification_of(text: str, *, now: datetime = NOW) -> str:
+    clarification = parse(text, now=now)
+    assert isinstance(clarification, Clarification), clarification
+    return clarification.question
 
 
-def when(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> ResolvedTime:
-    found = read(text, now=now, zone=zone)
-    assert isinstance(found, ResolvedTime), found
-    return found
+def resolve(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> ResolvedTime:
+    resolved = parse(text, now=now, zone=zone)
+    assert isinstance(resolved, ResolvedTime), resolved
+    return resolved
 
 
-@pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.text)
-def test_a_phrase_means_its_instant_in_every_zone(phrase: Phrase) -> None:
-    for zone, meant in phrase.expected:
-        found = phrase.parse(zone)
-        assert format_result(found, zone, phrase.now) == meant, (zone.key, found)
-        if isinstance(found, ResolvedTime):
-            assert (found.remaining_text, found.repeat) == (phrase.rest, phrase.repeat)
+@pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda phrase: phrase.text)
+def test_a_phrase_is_parsed_to_its_instant_in_every_zone(phrase: Phrase) -> None:
+    for zone, expected in phrase.expected:
+        result = phrase.parse(zone)
+        assert format_result(result, zone, phrase.now) == expected, (zone.key, result)
+        if isinstance(result, ResolvedTime):
+            assert (result.remaining_text, result.repeat) == (phrase.rest, phrase.repeat)
 
 
-def test_of_the_phrases_written_down_first_no_more_than_five_are_asked_back_in_vain() -> None:
-    right, silently_wrong = 0, []
-    for phrase in FIRST:
-        found = [
-            (format_result(phrase.parse(zone), zone, phrase.now), meant)
-            for zone, meant in phrase.expected
+def test_at_most_five_of_the_first_phrases_ask_for_clarification_needlessly() -> None:
+    correct, silently_wrong = 0, []
+    for phrase in FIRST_PHRASES:
+        results = [
+            (format_result(phrase.parse(zone), zone, phrase.now), expected)
+            for zone, expected in phrase.expected
         ]
-        right += all(got == meant for got, meant in found)
+        correct += all(actual == expected for actual, expected in results)
         silently_wrong += [
-            (phrase.text, got, meant)
-            for got, meant in found
-            if got != meant and got not in (ASK, NONE)
+            (phrase.text, actual, expected)
+            for actual, expected in results
+            if actual != expected and actual not in (ASK, NONE)
         ]
     assert not silently_wrong
-    assert len(FIRST) >= 150
-    assert right >= len(FIRST) - 5
-    assert len(LATER) >= 60
+    assert len(FIRST_PHRASES) >= 150
+    assert correct >= len(FIRST_PHRASES) - 5
+    assert len(LATER_PHRASES) >= 60
 
 
 @pytest.mark.parametrize(
-    "phrase", [phrase for phrase in ALL if phrase.repeat], ids=lambda phrase: phrase.text
+    "phrase", [phrase for phrase in ALL_PHRASES if phrase.repeat], ids=lambda phrase: phrase.text
 )
-def test_a_series_made_of_a_phrase_begins_where_it_says(phrase: Phrase) -> None:
-    for zone, meant in phrase.expected:
-        found = phrase.parse(zone)
-        assert isinstance(found, ResolvedTime)
-        assert found.wall_time is not None
-        raw = {"due_at": found.wall_time.isoformat(), "timezone": zone.key, "repeat": found.repeat}
+def test_a_series_from_a_phrase_begins_at_its_first_time(phrase: Phrase) -> None:
+    for zone, expected in phrase.expected:
+        resolved = phrase.parse(zone)
+        assert isinstance(resolved, ResolvedTime)
+        assert resolved.wall_time is not None
+        raw = {
+            "due_at": resolved.wall_time.isoformat(),
+            "timezone": zone.key,
+            "repeat": resolved.repeat,
+        }
         raw |= {"description": "x"}
         task = task_from_json(raw, now=phrase.now)
-        assert f"{task.due_at:%Y-%m-%d %H:%M}" == meant
+        assert f"{task.due_at:%Y-%m-%d %H:%M}" == expected
 
 
 @pytest.mark.parametrize(
@@ -108,15 +112,17 @@ def test_a_series_made_of_a_phrase_begins_where_it_says(phrase: Phrase) -> None:
         ("every 90 minutes", "2026-11-16T17:30", "2026-11-16T19:00"),
     ],
 )
-def test_a_series_goes_on_as_it_was_meant(text: str, second: str, third: str) -> None:
-    found = when(text)
-    assert found.wall_time is not None
-    assert found.repeat is not None
-    series = Series(RecurrenceRule.parse(found.repeat), found.wall_time, BERLIN)
-    instant = to_instant(found.wall_time, BERLIN)
+def test_a_series_from_a_phrase_has_the_expected_occurrences(
+    text: str, second: str, third: str
+) -> None:
+    resolved = resolve(text)
+    assert resolved.wall_time is not None
+    assert resolved.repeat is not None
+    series = Series(RecurrenceRule.parse(resolved.repeat), resolved.wall_time, BERLIN)
+    instant = to_instant(resolved.wall_time, BERLIN)
     for expected in (second, third):
         following = series.next_after(instant)
-        assert following == to_instant(wall(expected), BERLIN)
+        assert following == to_instant(wall_time(expected), BERLIN)
         instant = following
 
 
@@ -134,12 +140,12 @@ def test_a_series_goes_on_as_it_was_meant(text: str, second: str, third: str) ->
         ("1 day 2 hours", timedelta(hours=26)),
     ],
 )
-def test_a_length_of_hours_and_less_is_an_exact_delay(text: str, delay: timedelta) -> None:
-    assert read(f"in {text} stretch") == ResolvedTime("stretch", delay=delay)
+def test_a_duration_of_hours_or_less_is_an_exact_delay(text: str, delay: timedelta) -> None:
+    assert parse(f"in {text} stretch") == ResolvedTime("stretch", delay=delay)
 
 
 @pytest.mark.parametrize(
-    ("text", "rest"),
+    ("text", "remaining_text"),
     [
         ("in 10 minutes  buy  milk ", "buy  milk"),
         ("IN 10 MINUTES Buy Milk", "Buy Milk"),
@@ -158,12 +164,12 @@ def test_a_length_of_hours_and_less_is_an_exact_delay(text: str, delay: timedelt
         ("in 10 minutes", ""),
     ],
 )
-def test_what_follows_the_time_is_kept_as_it_was_written(text: str, rest: str) -> None:
-    assert when(text) == ResolvedTime(rest, delay=timedelta(minutes=10))
+def test_the_text_after_the_time_is_kept_verbatim(text: str, remaining_text: str) -> None:
+    assert resolve(text) == ResolvedTime(remaining_text, delay=timedelta(minutes=10))
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"),
+    ("text", "question"),
     [
         ("at 9", "Did you mean 21:00 today or 09:00 tomorrow? Send it again with one of them."),
         (
@@ -198,30 +204,30 @@ def test_what_follows_the_time_is_kept_as_it_was_written(text: str, rest: str) -
         ),
     ],
 )
-def test_what_is_asked_back_names_the_choice(text: str, asked: str) -> None:
-    assert question(text) == asked
+def test_a_clarification_names_the_choices(text: str, question: str) -> None:
+    assert clarification_of(text) == question
 
 
 @pytest.mark.parametrize(
     "text", ["at 9", "at 12:15", "monday at 18:00", "monday at 9", "next friday", "03/04 9:00"]
 )
-def test_what_is_offered_in_a_question_can_be_typed_as_the_answer(text: str) -> None:
-    offered = re.fullmatch(
-        r"Did you mean (.+) or (.+)\? Send it again with one of them.", question(text)
+def test_each_choice_of_a_clarification_can_be_parsed(text: str) -> None:
+    choices = re.fullmatch(
+        r"Did you mean (.+) or (.+)\? Send it again with one of them.", clarification_of(text)
     )
-    assert offered is not None
-    first, second = (when(f"{answer} stretch") for answer in offered.groups())
+    assert choices is not None
+    first, second = (resolve(f"{answer} stretch") for answer in choices.groups())
     assert first.remaining_text == second.remaining_text == "stretch"
     assert first.wall_time != second.wall_time
 
 
 @pytest.mark.parametrize("text", ["at 9am", "at 09:00", "at noon", "at 13", "at 14:30"])
-def test_a_time_that_can_be_meant_in_one_way_only_is_tomorrows_once_it_has_passed(
+def test_an_unambiguous_time_that_has_passed_is_tomorrows(
     text: str,
 ) -> None:
-    found = when(text).wall_time
-    assert found is not None
-    assert f"{found:%d %b}" == "17 Nov"
+    due = resolve(text).wall_time
+    assert due is not None
+    assert f"{due:%d %b}" == "17 Nov"
 
 
 @pytest.mark.parametrize(
@@ -236,118 +242,130 @@ def test_a_time_that_can_be_meant_in_one_way_only_is_tomorrows_once_it_has_passe
         "every 300 years x",
     ],
 )
-def test_what_lies_beyond_a_hundred_years_is_refused(text: str) -> None:
-    assert "100 years" in question(text)
+def test_a_time_more_than_a_hundred_years_away_is_rejected(text: str) -> None:
+    assert "100 years" in clarification_of(text)
 
 
 @pytest.mark.parametrize("hour", range(1, 13))
-def test_with_a_day_the_hours_before_seven_are_asked_back(hour: int) -> None:
-    found = read(f"tomorrow at {hour}")
-    assert isinstance(found, Clarification) == (hour < 7)
-    assert when(f"tomorrow at {hour:02}:00").wall_time == wall(f"2026-11-17T{hour:02}:00")
+def test_an_hour_before_seven_with_a_day_asks_for_clarification(hour: int) -> None:
+    result = parse(f"tomorrow at {hour}")
+    assert isinstance(result, Clarification) == (hour < 7)
+    assert resolve(f"tomorrow at {hour:02}:00").wall_time == wall_time(f"2026-11-17T{hour:02}:00")
 
 
 @pytest.mark.parametrize(
-    ("name", "day", "is_asked"),
+    ("name", "day", "is_ambiguous"),
     [
         ("friday", "16", True),
         ("friday", "19", True),
-        ("friday", "20", False),  # it is Friday: the next one is in a week
+        ("friday", "20", False),  # a Friday: the next one is in a week
         ("monday", "20", False),
         ("monday", "21", False),
-        ("monday", "22", True),  # a Sunday, on which for some the next week has begun
+        ("monday", "22", True),  # a Sunday: some calendars begin the week on it
     ],
 )
-def test_next_is_clear_only_where_both_ways_to_count_agree(
-    name: str, day: str, is_asked: bool
+def test_next_weekday_is_clear_only_if_both_readings_agree(
+    name: str, day: str, is_ambiguous: bool
 ) -> None:
     now = datetime.fromisoformat(f"2026-11-{day}T08:00Z")
-    assert isinstance(read(f"next {name}", now=now), Clarification) == is_asked
+    assert isinstance(parse(f"next {name}", now=now), Clarification) == is_ambiguous
 
 
-def test_every_month_without_a_day_needs_one_that_all_months_have() -> None:
-    last = datetime(2026, 10, 31, 12, 0, tzinfo=UTC)
-    assert question("every month", now=last).startswith("On which day?")
-    assert when("every month").repeat == "monthly"
+def test_every_month_without_a_day_needs_a_day_that_all_months_have() -> None:
+    last_day = datetime(2026, 10, 31, 12, 0, tzinfo=UTC)
+    assert clarification_of("every month", now=last_day).startswith("On which day?")
+    assert resolve("every month").repeat == "monthly"
 
 
 @pytest.mark.parametrize("text", ["13/13 x", "50/50 chance", "16:9 monitor", "10.000 steps"])
-def test_numbers_that_are_no_time_are_left_alone(text: str) -> None:
-    assert read(text) is None
+def test_numbers_that_are_not_a_time_are_ignored(text: str) -> None:
+    assert parse(text) is None
 
 
 @pytest.mark.parametrize("zone", ["[Europe/London]", "[UTC+1]", "(Asia/Kolkata)", "+1", "GMT"])
-def test_a_time_in_another_zone_is_asked_back(zone: str) -> None:
-    asked = (
+def test_a_time_in_another_timezone_asks_for_clarification(zone: str) -> None:
+    question = (
         "Times are in your own time zone. Write the time there, without a zone. "
         "Change your zone: /timezone <place>"
     )
-    assert question(f"tomorrow 15:00 {zone} call") == asked
-    assert question("2026-11-20T15:00:00.000Z call") == asked
+    assert clarification_of(f"tomorrow 15:00 {zone} call") == question
+    assert clarification_of("2026-11-20T15:00:00.000Z call") == question
 
 
 @pytest.mark.parametrize(
     "text", ["2026-11-20T15:00:30Z x", "2026-11-20T15:00:00.123Z x", "at 15:00:01 x"]
 )
-def test_seconds_of_a_time_of_the_day_are_not_dropped_in_silence(text: str) -> None:
-    assert question(text) == (
+def test_seconds_of_a_time_of_day_ask_for_clarification(text: str) -> None:
+    assert clarification_of(text) == (
         "Seconds are not supported. Write hours and minutes. Example: at 15:30"
     )
 
 
 @pytest.mark.parametrize(
-    "rest", [".env", "!important", "... wait", ":tada:", "-v", "--force", "~/.bashrc", "#42", "/x"]
+    "remaining_text",
+    [".env", "!important", "... wait", ":tada:", "-v", "--force", "~/.bashrc", "#42", "/x"],
 )
 @pytest.mark.parametrize("time", ["tomorrow 9am", "tomorrow", "tomorrow,", "tomorrow at 9:"])
-def test_signs_that_begin_what_is_to_be_done_are_kept(time: str, rest: str) -> None:
-    assert when(f"{time} {rest}") == ResolvedTime(rest, wall_time=wall("2026-11-17T09:00"))
-
-
-@pytest.mark.parametrize("signs", [",", ";", ".", "!", "!!", "...", " -", " --", " –", " ,", ":"])
-def test_signs_that_end_the_time_are_left_out(signs: str) -> None:
-    assert when(f"tomorrow 9am{signs} call") == ResolvedTime(
-        "call", wall_time=wall("2026-11-17T09:00")
+def test_punctuation_that_begins_the_description_is_kept(time: str, remaining_text: str) -> None:
+    assert resolve(f"{time} {remaining_text}") == ResolvedTime(
+        remaining_text, wall_time=wall_time("2026-11-17T09:00")
     )
-    assert when(f"tomorrow 9am{signs}").remaining_text == ""
-
-
-def test_a_number_after_a_step_is_what_is_to_be_done() -> None:
-    assert when("every 30 minutes 5 push-ups").remaining_text == "5 push-ups"
-
-
-def test_a_delay_without_in_is_taken_only_where_it_is_wanted() -> None:
-    assert read("10m tea") == ResolvedTime("tea", delay=timedelta(minutes=10))
-    assert parse_when("10m tea", zone=BERLIN, now=NOW, is_bare_delay_allowed=False) is None
-
-
-def test_a_day_at_the_end_that_says_what_it_is_about_is_left_alone() -> None:
-    assert (
-        when("at 9pm prepare slides for tomorrow").remaining_text == "prepare slides for tomorrow"
-    )
-    assert isinstance(read("at 9pm prepare slides tomorrow"), Clarification)
-
-
-def test_the_day_is_the_senders_own() -> None:
-    late = datetime(2026, 11, 16, 23, 30, tzinfo=UTC)
-    assert when("tomorrow", now=late, zone=ZoneInfo("UTC")).wall_time == wall("2026-11-17T09:00")
-    assert when("tomorrow", now=late, zone=BERLIN).wall_time == wall("2026-11-18T09:00")
-
-
-def test_days_keep_the_time_on_the_wall_when_the_clocks_change_and_hours_do_not() -> None:
-    evening = datetime(2026, 10, 24, 18, 0, tzinfo=UTC)  # 20:00 in Berlin, an hour more to come
-    assert when("in 1 day", now=evening).wall_time == wall("2026-10-25T20:00")
-    assert when("in 24 hours", now=evening).delay == timedelta(hours=24)
-
-
-def test_a_step_is_not_taken_back_into_the_hour_that_comes_twice() -> None:
-    first_pass = datetime(2026, 10, 25, 0, 50, tzinfo=UTC)  # 02:50, ten minutes before 02:00
-    found = when("every 30 minutes", now=first_pass).wall_time
-    assert found is not None
-    assert to_instant(found, BERLIN) > first_pass
 
 
 @pytest.mark.parametrize(
-    ("text", "length"),
+    "punctuation", [",", ";", ".", "!", "!!", "...", " -", " --", " –", " ,", ":"]
+)
+def test_punctuation_that_ends_the_time_is_removed(punctuation: str) -> None:
+    assert resolve(f"tomorrow 9am{punctuation} call") == ResolvedTime(
+        "call", wall_time=wall_time("2026-11-17T09:00")
+    )
+    assert resolve(f"tomorrow 9am{punctuation}").remaining_text == ""
+
+
+def test_a_number_after_an_interval_belongs_to_the_description() -> None:
+    assert resolve("every 30 minutes 5 push-ups").remaining_text == "5 push-ups"
+
+
+def test_a_delay_without_in_is_parsed_only_if_allowed() -> None:
+    assert parse("10m tea") == ResolvedTime("tea", delay=timedelta(minutes=10))
+    assert parse_when("10m tea", zone=BERLIN, now=NOW, is_bare_delay_allowed=False) is None
+
+
+def test_a_day_bound_to_a_noun_belongs_to_the_description() -> None:
+    assert (
+        resolve("at 9pm prepare slides for tomorrow").remaining_text
+        == "prepare slides for tomorrow"
+    )
+    assert isinstance(parse("at 9pm prepare slides tomorrow"), Clarification)
+
+
+def test_the_current_day_is_that_of_the_senders_timezone() -> None:
+    late_evening = datetime(2026, 11, 16, 23, 30, tzinfo=UTC)
+    assert resolve("tomorrow", now=late_evening, zone=ZoneInfo("UTC")).wall_time == wall_time(
+        "2026-11-17T09:00"
+    )
+    assert resolve("tomorrow", now=late_evening, zone=BERLIN).wall_time == wall_time(
+        "2026-11-18T09:00"
+    )
+
+
+def test_days_keep_the_wall_clock_time_across_dst_and_hours_do_not() -> None:
+    evening = datetime(
+        2026, 10, 24, 18, 0, tzinfo=UTC
+    )  # 20:00 in Berlin, the night has an extra hour
+    assert resolve("in 1 day", now=evening).wall_time == wall_time("2026-10-25T20:00")
+    assert resolve("in 24 hours", now=evening).delay == timedelta(hours=24)
+
+
+def test_an_interval_does_not_go_back_into_a_repeated_hour() -> None:
+    first_pass = datetime(2026, 10, 25, 0, 50, tzinfo=UTC)  # 02:50, ten minutes before 02:00
+    due = resolve("every 30 minutes", now=first_pass).wall_time
+    assert due is not None
+    assert to_instant(due, BERLIN) > first_pass
+
+
+@pytest.mark.parametrize(
+    ("text", "duration"),
     [
         ("20m", timedelta(minutes=20)),
         ("1 hour", timedelta(hours=1)),
@@ -367,26 +385,28 @@ def test_a_step_is_not_taken_back_into_the_hour_that_comes_twice() -> None:
         ("99999999999 days", None),
     ],
 )
-def test_a_bare_length_is_read_whole_or_not_at_all(text: str, length: timedelta | None) -> None:
-    assert parse_duration_text(text) == length
+def test_a_duration_text_is_parsed_completely_or_not_at_all(
+    text: str, duration: timedelta | None
+) -> None:
+    assert parse_duration_text(text) == duration
 
 
-def as_on_the_page(found: ResolvedTime | Clarification | None) -> str:
-    if found is None:
+def format_as_on_the_page(result: ResolvedTime | Clarification | None) -> str:
+    if result is None:
         return "no time"
-    if isinstance(found, Clarification):
-        return f"*{found.question}*"
-    due = found.wall_time or (NOW + (found.delay or timedelta(0))).astimezone(BERLIN)
-    text = f"{due:%A} {due.day} {due:%b} {due.year}, {due:%H:%M}"
-    return f"{text}, `{found.repeat}`" if found.repeat else text
+    if isinstance(result, Clarification):
+        return f"*{result.question}*"
+    due_time = result.wall_time or (NOW + (result.delay or timedelta(0))).astimezone(BERLIN)
+    text = f"{due_time:%A} {due_time.day} {due_time:%b} {due_time.year}, {due_time:%H:%M}"
+    return f"{text}, `{result.repeat}`" if result.repeat else text
 
 
 @pytest.mark.parametrize(("text", "meaning"), EXAMPLES, ids=[text for text, _ in EXAMPLES])
-def test_the_page_about_times_tells_the_truth(text: str, meaning: str) -> None:
-    assert as_on_the_page(read(text)) == meaning
+def test_the_examples_on_the_times_page_are_correct(text: str, meaning: str) -> None:
+    assert format_as_on_the_page(parse(text)) == meaning
 
 
-def test_the_page_about_times_has_the_phrases_of_the_contract() -> None:
+def test_the_times_page_contains_the_phrases_of_the_contract() -> None:
     assert len(EXAMPLES) >= 60
     for text in ("in 10 minutes", "at 15:00", "every weekday 8:30", "every month on the 1st"):
         assert text in dict(EXAMPLES)

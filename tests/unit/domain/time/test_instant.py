@@ -23,7 +23,7 @@ def test_an_instant_is_written_in_utc_to_the_millisecond(instant: datetime, text
     assert to_text(instant) == text
 
 
-def test_a_time_without_a_zone_is_not_an_instant() -> None:
+def test_a_time_without_a_timezone_is_rejected() -> None:
     with pytest.raises(ValueError, match="has no time zone"):
         to_text(datetime.fromisoformat("2026-02-17T15:00"))
 
@@ -35,20 +35,22 @@ def test_a_time_without_a_zone_is_not_an_instant() -> None:
         "2026-02-17T16:00:00+01:00",
     ],
 )
-def test_old_forms_are_read_as_utc(text: str) -> None:
-    read = from_text(text)
-    assert (read, read.tzinfo) == (datetime(2026, 2, 17, 15, tzinfo=UTC), UTC)
+def test_earlier_formats_are_parsed_as_utc(text: str) -> None:
+    instant = from_text(text)
+    assert (instant, instant.tzinfo) == (datetime(2026, 2, 17, 15, tzinfo=UTC), UTC)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2026-02-17T15:00:00.000X"])
-def test_what_is_no_time_raises(text: str) -> None:
+def test_an_invalid_time_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="Invalid isoformat string"):
         from_text(text)
 
 
-@pytest.mark.parametrize(("given", "kept"), [(0, 0), (999, 0), (1000, 1000), (999_999, 999_000)])
-def test_what_storage_cannot_keep_is_dropped(given: int, kept: int) -> None:
+@pytest.mark.parametrize(
+    ("microsecond", "expected"), [(0, 0), (999, 0), (1000, 1000), (999_999, 999_000)]
+)
+def test_an_instant_is_truncated_to_milliseconds(microsecond: int, expected: int) -> None:
     instant = datetime(2026, 2, 17, tzinfo=UTC)
-    assert truncate_to_millisecond(instant.replace(microsecond=given)) == instant.replace(
-        microsecond=kept
+    assert truncate_to_millisecond(instant.replace(microsecond=microsecond)) == instant.replace(
+        microsecond=expected
     )

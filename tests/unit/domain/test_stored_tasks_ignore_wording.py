@@ -1,4 +1,4 @@
-"""A release may word its sentences differently: what is stored already goes on as before."""
+"""Stored tasks continue unchanged when a release rewords its sentences."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ from tests.support.stored_task_decisions import observe, to_stored_item
 VERIFIER = {"provider": "scripted", "verifier": {"provider": "scripted"}}
 
 
-def numbered(number: int, task: Task) -> Task:
+def with_number(number: int, task: Task) -> Task:
     return replace(task, id=f"{number:08x}-0000-4000-8000-000000000000")
 
 
-def midway() -> dict[str, Task]:
-    due = numbered(1, a_task())
-    retry = numbered(2, fail_repeatedly(an_action(), 1))
-    awaiting = numbered(3, a_task_awaiting_review(guidance=("look here",)))
-    answer = Mutation(
+def tasks_in_progress() -> dict[str, Task]:
+    due = with_number(1, a_task())
+    retry = with_number(2, fail_repeatedly(an_action(), 1))
+    awaiting_review = with_number(3, a_task_awaiting_review(guidance=("look here",)))
+    mutation = Mutation(
         idempotency_key="k", status=MutationStatus.APPLIED, result={"reply": "Name the file."}
     )
-    run = a_run(id="r", mutation=answer, status=RunStatus.COMMITTED, ended_at=NOW)
-    done = replace(review_of(awaiting), status=Status.COMPLETED, run=run)
-    work = numbered(4, claim_task(an_action(verify=True, payload=VERIFIER)))
-    by_verifier = request_verification(work, "ok", at=NOW, verify_until=NOW + DAY)
-    late = numbered(5, a_task(repeat="daily"))
+    run = a_run(id="r", mutation=mutation, status=RunStatus.COMMITTED, ended_at=NOW)
+    completed_review = replace(review_of(awaiting_review), status=Status.COMPLETED, run=run)
+    running = with_number(4, claim_task(an_action(verify=True, payload=VERIFIER)))
+    awaiting_verifier = request_verification(running, "ok", at=NOW, verify_until=NOW + DAY)
+    late_series = with_number(5, a_task(repeat="daily"))
     return {
         "due": due,
         "held": run_transitions.defer(due, until=NOW + HOUR, wait=quiet_hours_wait("13:00")),
         "retry": retry,
         "requeued": run_transitions.requeue(retry, "x", "transient", at=NOW),
-        "awaiting review": awaiting,
-        "reviewed": apply_review(awaiting, done, at=NOW + HOUR),
-        "for its verifier": by_verifier,
-        "for a person": hand_over_to_person(by_verifier),
-        "late series": run_transitions.defer(late, until=NOW + 2 * DAY, wait=PROVIDER_DOWN),
+        "awaiting review": awaiting_review,
+        "reviewed": apply_review(awaiting_review, completed_review, at=NOW + HOUR),
+        "for its verifier": awaiting_verifier,
+        "for a person": hand_over_to_person(awaiting_verifier),
+        "late series": run_transitions.defer(late_series, until=NOW + 2 * DAY, wait=PROVIDER_DOWN),
     }
 
 
@@ -80,32 +80,32 @@ EXPECTED = {
 
 
 @cache
-def items() -> str:
-    return json.dumps({name: to_stored_item(task) for name, task in midway().items()})
+def stored_items() -> str:
+    return json.dumps({name: to_stored_item(task) for name, task in tasks_in_progress().items()})
 
 
-def seen_with_other_sentences() -> dict[str, Any]:
+def observe_with_altered_sentences() -> dict[str, Any]:
     code = (
         f"import sys; sys.path = {sys.path!r}; "
         "from tests.support import altered_sentences; altered_sentences.install(); "
         "from tests.support.stored_task_decisions import main; main()"
     )
-    ran = subprocess.run(  # noqa: S603 - this interpreter, and code of ours
+    process = subprocess.run(  # noqa: S603 - this interpreter and our own code
         [sys.executable, "-c", code],
-        input=items(),
+        input=stored_items(),
         capture_output=True,
         text=True,
         check=True,
     )
-    found: dict[str, Any] = json.loads(ran.stdout)
-    return found
+    output: dict[str, Any] = json.loads(process.stdout)
+    return output
 
 
-def test_tasks_that_were_stored_midway_go_on() -> None:
-    assert observe(json.loads(items())) == EXPECTED
+def test_stored_tasks_continue() -> None:
+    assert observe(json.loads(stored_items())) == EXPECTED
 
 
-def test_they_go_on_in_the_same_way_when_every_sentence_is_another() -> None:
-    found = seen_with_other_sentences()
-    assert found["seen"] == EXPECTED
-    assert found["a sentence"] == f"{MARK}quiet hours until 13:00 (UTC){MARK}"
+def test_stored_tasks_continue_the_same_way_with_altered_sentences() -> None:
+    output = observe_with_altered_sentences()
+    assert output["seen"] == EXPECTED
+    assert output["a sentence"] == f"{MARK}quiet hours until 13:00 (UTC){MARK}"

@@ -1,4 +1,4 @@
-"""What operators are alerted to, and when they are told of it."""
+"""The alert rules, their messages and their cooldown."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
 
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 
-LIMITS = AlertThresholds(error_rate_percent=10, late_after=MINUTE, cooldown=HOUR)
+THRESHOLDS = AlertThresholds(error_rate_percent=10, late_after=MINUTE, cooldown=HOUR)
 MIDNIGHT = NOW + 12 * HOUR
-OPEN = CircuitBreaker(
+OPEN_BREAKER = CircuitBreaker(
     state=CircuitState.OPEN,
     failures=12,
     opened_at=NOW - 9 * MINUTE,
     state_changed_at=NOW,
     state_until=NOW + MINUTE,
 )
-LETTER = DeadLetter(id="m-1", queue=Queue.WORK, body="?", sent_at=NOW - DAY)
+DEAD_LETTER = DeadLetter(id="m-1", queue=Queue.WORK, body="?", sent_at=NOW - DAY)
 
 
 def a_budget(used: float, limit: float = 5, **fields: Any) -> Budget:
@@ -40,24 +40,24 @@ def a_budget(used: float, limit: float = 5, **fields: Any) -> Budget:
     return Budget(**{"name": "daily", "day": NOW.date(), **money, **fields})
 
 
-def raised(**signals: Any) -> list[Alert]:
-    return find_alerts(Signals(now=NOW, **signals), LIMITS)
+def alerts_for(**signals: Any) -> list[Alert]:
+    return find_alerts(Signals(now=NOW, **signals), THRESHOLDS)
 
 
-def names(**signals: Any) -> list[str]:
-    return [alert.name for alert in raised(**signals)]
+def alert_names(**signals: Any) -> list[str]:
+    return [alert.name for alert in alerts_for(**signals)]
 
 
-def the_only(**signals: Any) -> Alert:
-    [alert] = raised(**signals)
+def only_alert(**signals: Any) -> Alert:
+    [alert] = alerts_for(**signals)
     return alert
 
 
 # The rules
 
 
-def test_where_all_is_well_nobody_is_alerted() -> None:
-    assert raised() == []
+def test_no_signals_raise_no_alert() -> None:
+    assert alerts_for() == []
 
 
 @pytest.mark.parametrize(
@@ -68,27 +68,27 @@ def test_where_all_is_well_nobody_is_alerted() -> None:
         (11, 90, True),
         (101, 899, True),
         (3, 17, True),
-        (3, 16, False),  # too few to say so
+        (3, 16, False),  # too few runs
         (19, 0, False),
         (20, 0, True),
     ],
 )
-def test_more_errors_than_allowed_among_enough_runs_raise_an_alert(
+def test_an_error_rate_above_the_threshold_raises_an_alert(
     failed: int, succeeded: int, is_raised: bool
 ) -> None:
-    found = names(last_hour=HourCounts(failed=failed, succeeded=succeeded))
-    assert found == (["error_rate"] if is_raised else [])
+    names = alert_names(last_hour=HourCounts(failed=failed, succeeded=succeeded))
+    assert names == (["error_rate"] if is_raised else [])
 
 
 @pytest.mark.parametrize(
     ("late", "succeeded", "is_raised"),
     [(0, 100, False), (1, 100, False), (2, 100, True), (1, 20, True), (19, 19, False)],
 )
-def test_more_than_one_late_run_of_a_hundred_raises_an_alert(
+def test_more_than_one_percent_of_late_runs_raises_an_alert(
     late: int, succeeded: int, is_raised: bool
 ) -> None:
-    found = names(last_hour=HourCounts(succeeded=succeeded, late=late))
-    assert found == (["lateness"] if is_raised else [])
+    names = alert_names(last_hour=HourCounts(succeeded=succeeded, late=late))
+    assert names == (["lateness"] if is_raised else [])
 
 
 @pytest.mark.parametrize(
@@ -104,35 +104,36 @@ def test_more_than_one_late_run_of_a_hundred_raises_an_alert(
         (9, "budget:daily:100"),
     ],
 )
-def test_a_budget_raises_the_highest_level_that_it_has_reached(
-    used: float, name: str | None
-) -> None:
-    assert names(budgets=[a_budget(used)]) == ([name] if name else [])
+def test_a_budget_raises_the_highest_level_it_reached(used: float, name: str | None) -> None:
+    assert alert_names(budgets=[a_budget(used)]) == ([name] if name else [])
 
 
-def test_what_was_told_of_a_budget_under_another_limit_does_not_silence_it() -> None:
+def test_an_alert_under_another_budget_limit_has_another_topic() -> None:
     before, raised_limit, lowered = (
-        the_only(budgets=[a_budget(used, limit=limit)]) for used, limit in ((5, 5), (5, 8), (5, 5))
+        only_alert(budgets=[a_budget(used, limit=limit)])
+        for used, limit in ((5, 5), (5, 8), (5, 5))
     )
     assert (before.name, raised_limit.name) == ("budget:daily:100", "budget:daily:50")
     assert before.topic == lowered.topic != raised_limit.topic
 
 
-def test_what_is_held_is_used() -> None:
-    held = a_budget(1, reservations={"a": 1 * MICROS_PER_DOLLAR, "b": MICROS_PER_DOLLAR // 2})
-    assert names(budgets=[held]) == ["budget:daily:50"]
+def test_reservations_count_as_used() -> None:
+    with_reservations = a_budget(
+        1, reservations={"a": 1 * MICROS_PER_DOLLAR, "b": MICROS_PER_DOLLAR // 2}
+    )
+    assert alert_names(budgets=[with_reservations]) == ["budget:daily:50"]
 
 
-@pytest.mark.parametrize(("used", "found"), [(0, []), (1, ["budget:daily:100"])])
-def test_a_limit_of_nothing_is_reached_once_something_was_spent(
-    used: float, found: list[str]
-) -> None:
-    assert names(budgets=[a_budget(used, limit=0)]) == found
+@pytest.mark.parametrize(("used", "expected"), [(0, []), (1, ["budget:daily:100"])])
+def test_a_limit_of_zero_is_reached_by_any_spending(used: float, expected: list[str]) -> None:
+    assert alert_names(budgets=[a_budget(used, limit=0)]) == expected
 
 
-def test_each_budget_is_told_of_by_itself() -> None:
-    found = names(budgets=[a_budget(3, name="a"), a_budget(1, name="b"), a_budget(5, name="c")])
-    assert found == ["budget:a:50", "budget:c:100"]
+def test_each_budget_has_its_own_alert() -> None:
+    names = alert_names(
+        budgets=[a_budget(3, name="a"), a_budget(1, name="b"), a_budget(5, name="c")]
+    )
+    assert names == ["budget:a:50", "budget:c:100"]
 
 
 @pytest.mark.parametrize(
@@ -143,98 +144,105 @@ def test_each_budget_is_told_of_by_itself() -> None:
         ({"state": CircuitState.RETURNING, "window_limit": 2}, False),
         ({"state": CircuitState.CLOSED}, False),
         ({"state_until": NOW - 9 * MINUTE}, True),
-        ({"state_until": NOW - 10 * MINUTE}, False),  # nobody asked again: nobody waits for it
+        ({"state_until": NOW - 10 * MINUTE}, False),  # no task waits for it any more
     ],
 )
-def test_a_breaker_that_holds_up_work_raises_an_alert(
+def test_a_breaker_that_delays_work_raises_an_alert(
     changes: dict[str, Any], is_raised: bool
 ) -> None:
-    found = names(breakers={"openai": replace(OPEN, **changes), "other": CircuitBreaker()})
-    assert found == (["breaker:openai"] if is_raised else [])
+    names = alert_names(
+        breakers={"openai": replace(OPEN_BREAKER, **changes), "other": CircuitBreaker()}
+    )
+    assert names == (["breaker:openai"] if is_raised else [])
 
 
 def test_every_provider_has_its_own_alert() -> None:
-    assert names(breakers={"b": OPEN, "a": OPEN}) == ["breaker:a", "breaker:b"]
+    assert alert_names(breakers={"b": OPEN_BREAKER, "a": OPEN_BREAKER}) == [
+        "breaker:a",
+        "breaker:b",
+    ]
 
 
 def test_a_dead_letter_raises_an_alert() -> None:
-    assert names(dead_letters=[LETTER]) == ["dead_letters"]
+    assert alert_names(dead_letters=[DEAD_LETTER]) == ["dead_letters"]
 
 
-def test_what_is_measured_is_also_a_number() -> None:
+def test_signals_have_metric_values() -> None:
     budgets = [a_budget(1), a_budget(4, name="b")]
-    found = Signals(now=NOW, budgets=budgets, breakers={"a": OPEN, "b": CircuitBreaker()})
-    assert (found.max_budget_used_percent, list(found.open_breakers)) == (80.0, ["a"])
+    signals = Signals(now=NOW, budgets=budgets, breakers={"a": OPEN_BREAKER, "b": CircuitBreaker()})
+    assert (signals.max_budget_used_percent, list(signals.open_breakers)) == (80.0, ["a"])
     assert Signals(now=NOW).max_budget_used_percent == 0.0
 
 
-# What is said
+# Messages
 
 
-def test_an_alert_of_errors_says_how_many_and_where_to_look() -> None:
-    alert = the_only(last_hour=HourCounts(failed=25, succeeded=175))
+def test_an_error_rate_alert_states_the_count_and_where_to_look() -> None:
+    alert = only_alert(last_hour=HourCounts(failed=25, succeeded=175))
     assert alert.text == (
         "Alert: 12.5% of runs failed in the last hour (25 of 200). The limit is 10%. "
         "Details: dashboard page Failures, or `duecourse stats`"
     )
 
 
-def test_an_alert_of_lateness_says_how_late_and_where_to_look() -> None:
-    alert = the_only(last_hour=HourCounts(succeeded=50, late=1))
+def test_a_lateness_alert_states_the_delay_and_where_to_look() -> None:
+    alert = only_alert(last_hour=HourCounts(succeeded=50, late=1))
     assert alert.text.startswith(
         "Alert: 2% of runs in the last hour ended more than 60 seconds late (1 of 50). "
     )
     assert "page Lateness" in alert.text
 
 
-def test_an_alert_of_a_budget_says_until_when_and_how_to_raise_it() -> None:
-    assert the_only(budgets=[a_budget(4.2)]).text == (
+def test_a_budget_alert_states_the_reset_time_and_how_to_raise_the_limit() -> None:
+    assert only_alert(budgets=[a_budget(4.2)]).text == (
         "Alert: budget daily is at 84% today (4.2 of 5 dollars). Tasks that exceed the limit "
         "wait until Wednesday 18 Feb 2026, 00:00 (UTC). "
         'Raise it: PUT /budgets/daily {"limit": <dollars>}'
     )
 
 
-def test_an_alert_of_a_breaker_says_since_when_and_what_follows() -> None:
-    text = the_only(breakers={"openai": OPEN}).text
+def test_a_breaker_alert_states_the_opening_time_and_the_next_attempt() -> None:
+    text = only_alert(breakers={"openai": OPEN_BREAKER}).text
     assert text.startswith(
         "Alert: provider openai is down since Tuesday 17 Feb 2026, 11:51 (UTC), with 12 failures. "
         "Its tasks wait and are retried automatically from Tuesday 17 Feb 2026, 12:01 (UTC)"
     )
 
 
-def test_a_provider_of_any_name_is_told_in_one_line() -> None:
-    assert "provider a b is down" in the_only(breakers={"a\n\u202eb\x00": OPEN}).text
+def test_a_provider_name_is_shown_in_one_line() -> None:
+    assert "provider a b is down" in only_alert(breakers={"a\n\u202eb\x00": OPEN_BREAKER}).text
 
 
 @pytest.mark.parametrize(
-    ("count", "begins"),
+    ("count", "beginning"),
     [(1, "1 message"), (2, "2 messages"), (50, "50 or more messages")],
 )
-def test_an_alert_of_dead_letters_says_how_many_and_what_to_do(count: int, begins: str) -> None:
-    assert the_only(dead_letters=[LETTER] * count).text == (
-        f"Alert: {begins} could not be processed. The oldest was sent on "
+def test_a_dead_letter_alert_states_the_count_and_what_to_do(count: int, beginning: str) -> None:
+    assert only_alert(dead_letters=[DEAD_LETTER] * count).text == (
+        f"Alert: {beginning} could not be processed. The oldest was sent on "
         "Monday 16 Feb 2026, 12:00 (UTC). Inspect and redrive: dashboard page "
         "Dead letters, or GET /dead-letters and POST /dead-letters/redrive"
     )
 
 
 @pytest.mark.parametrize(
-    ("count", "begins"),
+    ("count", "beginning"),
     [
         (1, "1 stored item: task a."),
         (2, "2 stored items: task a, state b."),
         (4, "4 stored items: task a, state b, task c, …."),
     ],
 )
-def test_an_alert_of_what_cannot_be_read_names_some_of_it(count: int, begins: str) -> None:
+def test_an_unreadable_items_alert_names_some_of_them(count: int, beginning: str) -> None:
     note = UnreadableNote(count, ["task a", "state b", "task c", "task d"][:count])
-    alert = the_only(unreadable=note)
+    alert = only_alert(unreadable=note)
     assert alert.name == "unreadable_items"
-    assert alert.text.startswith(f"Alert: this version of Duecourse cannot read {begins} They are")
+    assert alert.text.startswith(
+        f"Alert: this version of Duecourse cannot read {beginning} They are"
+    )
 
 
-# When it is told
+# Cooldown
 
 
 ALERT = Alert(rule=AlertRule.ERROR_RATE, text="!", cooldown_until=NOW + HOUR)
@@ -242,49 +250,49 @@ AT_80 = Alert(rule=AlertRule.BUDGET, subject="daily", level=80, text="!", cooldo
 AT_100 = replace(AT_80, level=100)
 
 
-def told(alert: Alert, *, at: datetime = NOW) -> AlertCooldown:
+def sent_cooldown(alert: Alert, *, at: datetime = NOW) -> AlertCooldown:
     return begin_send(alert, None, now=at).mark_sent(alert)
 
 
 @pytest.mark.parametrize(
-    ("after", "is_silent"), [(0 * MINUTE, True), (HOUR - MILLISECOND, True), (HOUR, False)]
+    ("after", "is_suppressed"), [(0 * MINUTE, True), (HOUR - MILLISECOND, True), (HOUR, False)]
 )
-def test_what_was_told_is_silent_until_its_cooldown_is_over(
-    after: timedelta, is_silent: bool
+def test_a_sent_alert_is_suppressed_until_its_cooldown_ends(
+    after: timedelta, is_suppressed: bool
 ) -> None:
-    assert told(ALERT).suppresses(ALERT, now=NOW + after) is is_silent
+    assert sent_cooldown(ALERT).suppresses(ALERT, now=NOW + after) is is_suppressed
 
 
-def test_budgets_are_silent_until_they_are_whole_again() -> None:
-    assert told(AT_80).suppresses(AT_80, now=MIDNIGHT - MILLISECOND)
-    assert not told(AT_80).suppresses(AT_80, now=MIDNIGHT)
+def test_a_budget_alert_is_suppressed_until_the_budget_resets() -> None:
+    assert sent_cooldown(AT_80).suppresses(AT_80, now=MIDNIGHT - MILLISECOND)
+    assert not sent_cooldown(AT_80).suppresses(AT_80, now=MIDNIGHT)
 
 
-def test_a_higher_level_is_told_at_once_and_a_lower_one_not_after_it() -> None:
-    assert not told(AT_80).suppresses(AT_100, now=NOW)
-    assert told(AT_100).suppresses(AT_80, now=NOW + HOUR)
+def test_a_higher_level_is_sent_at_once_and_then_suppresses_a_lower_one() -> None:
+    assert not sent_cooldown(AT_80).suppresses(AT_100, now=NOW)
+    assert sent_cooldown(AT_100).suppresses(AT_80, now=NOW + HOUR)
 
 
-def test_what_somebody_is_telling_is_theirs_while_their_lease_lasts() -> None:
-    telling = begin_send(AT_80, None, now=NOW)
+def test_an_alert_being_sent_is_suppressed_while_the_lease_lasts() -> None:
+    sending = begin_send(AT_80, None, now=NOW)
     for alert in (AT_80, AT_100):
-        assert telling.suppresses(alert, now=NOW + SEND_LEASE - MILLISECOND)
-        assert not telling.suppresses(alert, now=NOW + SEND_LEASE)
+        assert sending.suppresses(alert, now=NOW + SEND_LEASE - MILLISECOND)
+        assert not sending.suppresses(alert, now=NOW + SEND_LEASE)
 
 
-def test_whoever_goes_on_for_a_dead_one_tells_the_same() -> None:
+def test_a_send_after_an_expired_lease_resumes_the_same_alert() -> None:
     first = begin_send(AT_80, None, now=NOW)
     second = begin_send(AT_80, first, now=NOW + 5 * MINUTE)
     assert (second.started_at, second.version) == (first.started_at, first.version + 1)
     assert second.suppresses(AT_80, now=NOW + 5 * MINUTE)
 
 
-def test_what_comes_again_after_its_cooldown_is_told_anew() -> None:
-    before = told(ALERT)
-    again = begin_send(ALERT, before, now=NOW + HOUR)
-    assert (again.started_at, again.version) == (NOW + HOUR, before.version + 1)
+def test_an_alert_after_its_cooldown_starts_a_new_send() -> None:
+    before = sent_cooldown(ALERT)
+    second = begin_send(ALERT, before, now=NOW + HOUR)
+    assert (second.started_at, second.version) == (NOW + HOUR, before.version + 1)
 
 
-def test_what_got_worse_since_somebody_died_is_another_telling() -> None:
+def test_a_higher_level_after_an_expired_lease_starts_a_new_send() -> None:
     first = begin_send(AT_80, None, now=NOW)
     assert begin_send(AT_100, first, now=NOW + 5 * MINUTE).started_at == NOW + 5 * MINUTE

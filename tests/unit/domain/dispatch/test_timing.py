@@ -1,4 +1,4 @@
-"""Who sends a task to the queue, and with what delay: around every edge."""
+"""When a task is enqueued at once or by a scan, and with what delay, at every boundary."""
 
 from __future__ import annotations
 
@@ -18,40 +18,43 @@ from duecourse.domain.dispatch.timing import (
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW, parse_instant
 
 
-@pytest.mark.parametrize("late", [timedelta(0), MILLISECOND, timedelta(seconds=59.999)])
-def test_a_look_sees_as_far_as_if_it_had_begun_on_the_minute(late: timedelta) -> None:
-    assert scan_horizon(parse_instant("2026-02-17T12:00Z") + late) == parse_instant(
+@pytest.mark.parametrize("scan_delay", [timedelta(0), MILLISECOND, timedelta(seconds=59.999)])
+def test_the_scan_horizon_counts_from_the_full_minute(scan_delay: timedelta) -> None:
+    assert scan_horizon(parse_instant("2026-02-17T12:00Z") + scan_delay) == parse_instant(
         "2026-02-17T12:02:10Z"
     )
 
 
 @pytest.mark.parametrize(
-    ("now", "due_at", "is_fast"),
+    ("now", "due_at", "is_enqueued"),
     [
         ("12:00:00", "11:00:00", True),
         ("12:00:00", "12:00:10", True),
-        ("12:00:00", "12:03:09.999", False),  # the look of 12:01 sees it, a minute from now
-        ("12:00:00", "12:02:09.999", True),  # the look of 12:00 does, but the index may lag
+        ("12:00:00", "12:03:09.999", False),  # the scan of 12:01 finds it, a minute from now
+        ("12:00:00", "12:02:09.999", True),  # the scan of 12:00 may miss it: the index lags
         ("12:00:00", "12:02:10", False),
-        ("12:00:30", "12:02:10", False),  # written just in time for the look of 12:01
+        ("12:00:30", "12:02:10", False),  # written just in time for the scan of 12:01
         ("12:00:30.001", "12:02:10", True),
         ("12:00:30.001", "12:03:09.999", True),
         ("12:00:30.001", "12:03:10", False),
     ],
 )
-def test_what_no_look_can_be_trusted_to_see_takes_the_fast_lane(
-    now: str, due_at: str, is_fast: bool
+def test_a_task_that_no_scan_reliably_finds_is_due_soon(
+    now: str, due_at: str, is_enqueued: bool
 ) -> None:
-    due, written = parse_instant(f"2026-02-17T{due_at}Z"), parse_instant(f"2026-02-17T{now}Z")
-    assert is_due_soon(due, now=written) is is_fast
+    due_instant, write_instant = (
+        parse_instant(f"2026-02-17T{due_at}Z"),
+        parse_instant(f"2026-02-17T{now}Z"),
+    )
+    assert is_due_soon(due_instant, now=write_instant) is is_enqueued
 
 
-def test_the_index_is_given_half_a_minute_to_catch_up() -> None:
+def test_the_index_lag_is_half_a_minute() -> None:
     assert timedelta(seconds=30) == INDEX_LAG
 
 
 @pytest.mark.parametrize(
-    ("left", "seconds"),
+    ("remaining", "seconds"),
     [
         (timedelta(days=-1), 0),
         (-MILLISECOND, 0),
@@ -64,14 +67,14 @@ def test_the_index_is_given_half_a_minute_to_catch_up() -> None:
         (timedelta(days=400), 900),
     ],
 )
-def test_a_delay_is_whole_seconds_rounded_down_within_what_sqs_takes(
-    left: timedelta, seconds: int
+def test_a_delay_is_whole_seconds_rounded_down_within_the_sqs_limit(
+    remaining: timedelta, seconds: int
 ) -> None:
-    assert delay_seconds(NOW + left, now=NOW) == seconds
+    assert delay_seconds(NOW + remaining, now=NOW) == seconds
 
 
 @pytest.mark.parametrize(
-    ("left", "early"),
+    ("remaining", "is_early_message"),
     [
         (-MINUTE, False),
         (EARLY_TOLERANCE - MILLISECOND, False),
@@ -79,10 +82,10 @@ def test_a_delay_is_whole_seconds_rounded_down_within_what_sqs_takes(
         (EARLY_TOLERANCE + MILLISECOND, True),
     ],
 )
-def test_a_message_is_early_when_more_is_left_than_rounding_explains(
-    left: timedelta, early: bool
+def test_a_message_is_early_if_more_time_remains_than_the_tolerance(
+    remaining: timedelta, is_early_message: bool
 ) -> None:
-    assert is_early(NOW + left, now=NOW) is early
+    assert is_early(NOW + remaining, now=NOW) is is_early_message
 
 
 @pytest.mark.parametrize("due_at", [NOW, NOW + MILLISECOND])

@@ -1,4 +1,4 @@
-"""Who listens, until when, and what they want to hear of."""
+"""Live connections: their subscriptions, expiry and token."""
 
 from __future__ import annotations
 
@@ -16,10 +16,17 @@ from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 from tests.support.builders.tasks import ID
 
 
-def an_event(kind: str = "task:failed", **fields: Any) -> LiveEvent:
+def an_event(event_type: str = "task:failed", **fields: Any) -> LiveEvent:
     owner = Owner("console", "ada")
     return LiveEvent(
-        **{"id": "1", "type": EventType(kind), "task_id": ID, "at": NOW, "owner": owner, **fields}
+        **{
+            "id": "1",
+            "type": EventType(event_type),
+            "task_id": ID,
+            "at": NOW,
+            "owner": owner,
+            **fields,
+        }
     )
 
 
@@ -28,7 +35,7 @@ def a_token(**fields: Any) -> ApiToken:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "is_heard"),
+    ("filters", "is_matched"),
     [
         ({}, True),
         ({"types": ("task:failed",)}, True),
@@ -46,13 +53,13 @@ def a_token(**fields: Any) -> ApiToken:
         ({"types": ("task:",), "channel": "console", "sender_id": "bob"}, False),
     ],
 )
-def test_an_event_is_heard_if_all_that_was_asked_for_fits(
-    wanted: dict[str, Any], is_heard: bool
+def test_a_subscription_matches_if_all_its_filters_match(
+    filters: dict[str, Any], is_matched: bool
 ) -> None:
-    assert Subscription(**wanted).matches(an_event()) is is_heard
+    assert Subscription(**filters).matches(an_event()) is is_matched
 
 
-def test_what_is_about_nobodys_task_is_heard_by_those_who_ask_for_nobodys() -> None:
+def test_an_event_without_an_owner_matches_only_without_owner_filters() -> None:
     event = an_event("breaker:opened", task_id="breaker#openai", owner=None)
     assert Subscription().matches(event)
     assert not Subscription(channel="console").matches(event)
@@ -61,14 +68,14 @@ def test_what_is_about_nobodys_task_is_heard_by_those_who_ask_for_nobodys() -> N
 
 def test_a_connection_lasts_two_hours_or_as_long_as_its_token() -> None:
     assert create_connection("c", a_token(), now=NOW).expires_at == NOW + MAX_CONNECTION_TIME
-    for ends, expected in [(HOUR, HOUR), (3 * HOUR, 2 * HOUR)]:
-        connection = create_connection("c", a_token(expires_at=NOW + ends), now=NOW)
+    for token_lifetime, expected in [(HOUR, HOUR), (3 * HOUR, 2 * HOUR)]:
+        connection = create_connection("c", a_token(expires_at=NOW + token_lifetime), now=NOW)
         assert connection.expires_at == NOW + expected
         assert not connection.has_expired(NOW + expected - MILLISECOND)
         assert connection.has_expired(NOW + expected)
 
 
-def test_nothing_of_the_token_is_kept_but_its_name_its_scope_and_its_hash() -> None:
+def test_a_connection_keeps_only_name_scope_and_hash_of_its_token() -> None:
     connection = create_connection("c", a_token(), now=NOW)
     assert (connection.token_name, connection.scope) == ("ci", "read")
     assert (connection.token_sha256, connection.can_listen) == ("ab" * 32, True)

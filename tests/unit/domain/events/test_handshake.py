@@ -1,4 +1,4 @@
-"""What is shown at the door of the WebSocket, and which websites are let in."""
+"""The WebSocket handshake: its token, its subprotocol and the allowed origins."""
 
 from __future__ import annotations
 
@@ -8,58 +8,58 @@ import pytest
 from duecourse.domain.events.handshake import ConnectRequest
 
 HOST = "abc.execute-api.eu-central-1.amazonaws.com"
-OTHERS = ("https://status.example.com", "https://ops.example.com:8443/")
+ALLOWED_ORIGINS = ("https://status.example.com", "https://ops.example.com:8443/")
 
 
-def a_knock(query: dict[str, str] | None = None, **headers: str) -> ConnectRequest:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return ConnectRequest(connection_id="c", host=HOST, headers=named, query=query or {})
+def a_connect_request(query: dict[str, str] | None = None, **headers: str) -> ConnectRequest:
+    header_fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    return ConnectRequest(connection_id="c", host=HOST, headers=header_fields, query=query or {})
 
 
-def offering(*protocols: str) -> ConnectRequest:
-    return a_knock(sec_websocket_protocol=", ".join(protocols))
+def request_with_protocols(*protocols: str) -> ConnectRequest:
+    return a_connect_request(sec_websocket_protocol=", ".join(protocols))
 
 
-def encoded(secret: str) -> str:
+def encode_secret(secret: str) -> str:
     return "bearer." + base64.urlsafe_b64encode(secret.encode()).decode().rstrip("=")
 
 
 @pytest.mark.parametrize("secret", ["local", "a", "ab", "abc", "ÿ?>ß", "x" * 1_000])
-def test_a_token_is_read_from_the_subprotocols(secret: str) -> None:
-    assert offering("duecourse", encoded(secret)).secret == secret
-    assert offering(encoded(secret), "duecourse").secret == secret
+def test_a_token_is_parsed_from_the_subprotocols(secret: str) -> None:
+    assert request_with_protocols("duecourse", encode_secret(secret)).secret == secret
+    assert request_with_protocols(encode_secret(secret), "duecourse").secret == secret
 
 
-def test_a_token_is_read_from_the_header_or_the_address() -> None:
-    assert a_knock(authorization="Bearer s3").secret == "s3"
-    assert a_knock({"token": "s3"}).secret == "s3"
+def test_a_token_is_parsed_from_the_header_or_the_query() -> None:
+    assert a_connect_request(authorization="Bearer s3").secret == "s3"
+    assert a_connect_request({"token": "s3"}).secret == "s3"
 
 
 @pytest.mark.parametrize(
-    "knock",
+    "connect_request",
     [
-        a_knock(),
-        a_knock({"token": ""}),
-        a_knock(authorization="Basic bWU6bG9jYWw="),
-        a_knock(authorization="Bearer "),
-        offering("duecourse"),
-        offering("bearer."),
-        offering("bearer.%%%"),
-        offering("bearer._w"),
-        offering(encoded("one"), encoded("two")),
-        a_knock({"token": "one"}, authorization="Bearer one"),
-        a_knock({"token": "one"}, authorization="nonsense"),
+        a_connect_request(),
+        a_connect_request({"token": ""}),
+        a_connect_request(authorization="Basic bWU6bG9jYWw="),
+        a_connect_request(authorization="Bearer "),
+        request_with_protocols("duecourse"),
+        request_with_protocols("bearer."),
+        request_with_protocols("bearer.%%%"),
+        request_with_protocols("bearer._w"),
+        request_with_protocols(encode_secret("one"), encode_secret("two")),
+        a_connect_request({"token": "one"}, authorization="Bearer one"),
+        a_connect_request({"token": "one"}, authorization="nonsense"),
     ],
     ids=range(11),
 )
-def test_no_token_a_broken_one_and_two_of_them_are_none(knock: ConnectRequest) -> None:
-    assert not knock.secret
+def test_a_missing_invalid_or_duplicate_token_is_no_secret(connect_request: ConnectRequest) -> None:
+    assert not connect_request.secret
 
 
-def test_our_subprotocol_is_answered_only_where_it_was_offered() -> None:
-    assert offering("duecourse", encoded("x")).subprotocol == "duecourse"
-    assert offering(encoded("x")).subprotocol is None
-    assert a_knock().subprotocol is None
+def test_the_subprotocol_is_answered_only_if_it_was_offered() -> None:
+    assert request_with_protocols("duecourse", encode_secret("x")).subprotocol == "duecourse"
+    assert request_with_protocols(encode_secret("x")).subprotocol is None
+    assert a_connect_request().subprotocol is None
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,10 @@ def test_our_subprotocol_is_answered_only_where_it_was_offered() -> None:
         "https://ops.example.com:8443",
     ],
 )
-def test_our_own_pages_and_those_that_were_named_are_let_in(origin: str) -> None:
-    assert a_knock(origin=origin, x_forwarded_proto="https").is_allowed_origin(OTHERS)
+def test_the_own_origin_and_configured_origins_are_allowed(origin: str) -> None:
+    assert a_connect_request(origin=origin, x_forwarded_proto="https").is_allowed_origin(
+        ALLOWED_ORIGINS
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,17 +102,19 @@ def test_our_own_pages_and_those_that_were_named_are_let_in(origin: str) -> None
         "https://me:x@status.example.com",
     ],
 )
-def test_pages_of_other_websites_are_not(origin: str) -> None:
-    assert not a_knock(origin=origin, x_forwarded_proto="https").is_allowed_origin(OTHERS)
+def test_other_origins_are_rejected(origin: str) -> None:
+    assert not a_connect_request(origin=origin, x_forwarded_proto="https").is_allowed_origin(
+        ALLOWED_ORIGINS
+    )
 
 
-def test_a_program_names_no_website() -> None:
-    assert a_knock().is_allowed_origin(())
+def test_a_request_without_an_origin_is_allowed() -> None:
+    assert a_connect_request().is_allowed_origin(())
 
 
-def test_the_host_that_was_asked_for_is_our_own() -> None:
-    knock = a_knock(host="127.0.0.1:8000", origin="http://127.0.0.1:8000")
-    assert knock.is_allowed_origin(())
+def test_the_host_header_is_the_own_origin_on_a_laptop() -> None:
+    connect_request = a_connect_request(host="127.0.0.1:8000", origin="http://127.0.0.1:8000")
+    assert connect_request.is_allowed_origin(())
 
 
 @pytest.mark.parametrize(
@@ -125,17 +129,17 @@ def test_the_host_that_was_asked_for_is_our_own() -> None:
         f"https://{HOST}",
     ],
 )
-def test_another_scheme_port_or_name_on_the_laptop_is_another_website(origin: str) -> None:
-    assert not a_knock(host="127.0.0.1:8000", origin=origin).is_allowed_origin(())
+def test_another_scheme_port_or_name_on_a_laptop_is_rejected(origin: str) -> None:
+    assert not a_connect_request(host="127.0.0.1:8000", origin=origin).is_allowed_origin(())
 
 
-def test_the_name_that_was_asked_for_is_not_believed_where_api_gateway_says_its_own() -> None:
-    def from_page(origin: str) -> ConnectRequest:
-        return a_knock(origin=origin, host="evil.example", x_forwarded_proto="https")
+def test_the_host_header_is_ignored_behind_api_gateway() -> None:
+    def request_from_page(origin: str) -> ConnectRequest:
+        return a_connect_request(origin=origin, host="evil.example", x_forwarded_proto="https")
 
-    assert not from_page("https://evil.example").is_allowed_origin(())
-    assert from_page(f"https://{HOST}").is_allowed_origin(())
+    assert not request_from_page("https://evil.example").is_allowed_origin(())
+    assert request_from_page(f"https://{HOST}").is_allowed_origin(())
 
 
-def test_a_page_is_nobodys_where_no_host_was_asked_for() -> None:
-    assert not a_knock(origin="http://127.0.0.1:8000").is_allowed_origin(())
+def test_an_origin_without_a_host_header_is_rejected() -> None:
+    assert not a_connect_request(origin="http://127.0.0.1:8000").is_allowed_origin(())

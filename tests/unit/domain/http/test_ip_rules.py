@@ -1,4 +1,4 @@
-"""No address of our own is reached from a worker, in whatever way it is written or arrived at."""
+"""Workers reach no internal address, however it is written, resolved or redirected to."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from duecourse.domain.http.ip_rules import is_allowed, is_ip_literal, is_public
 from tests.support.receiver import Receiver
 
 SECOND = timedelta(seconds=1)
-LOCAL_V4 = ["127.0.0.1", "127.255.255.255"]
-INNER = [
+LOOPBACK_V4 = ["127.0.0.1", "127.255.255.255"]
+INTERNAL = [
     "0.0.0.0",  # noqa: S104 - refused, not bound
     "0.1.2.3",
     "10.0.0.1",
@@ -68,7 +68,7 @@ INNER = [
     "ff02::1",
     "ff0e::1",
 ]
-OUTER = [
+PUBLIC = [
     "1.1.1.1",
     "8.8.8.8",
     "9.255.255.255",
@@ -84,7 +84,7 @@ OUTER = [
     "2606:4700:4700::1111",
     "2a00:1450::1",
 ]
-NO_ADDRESS = [
+NOT_ADDRESSES = [
     "",
     "localhost",
     "0x7f000001",
@@ -96,41 +96,41 @@ NO_ADDRESS = [
 ]
 
 
-@pytest.mark.parametrize("address", [*LOCAL_V4, "::1", *INNER, *NO_ADDRESS])
-def test_what_is_not_of_the_public_internet_is_not_public(address: str) -> None:
+@pytest.mark.parametrize("address", [*LOOPBACK_V4, "::1", *INTERNAL, *NOT_ADDRESSES])
+def test_internal_and_invalid_addresses_are_not_public(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", OUTER)
-def test_the_public_internet_may_be_reached(address: str) -> None:
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public_addresses_are_allowed(address: str) -> None:
     assert is_public(address)
     assert is_allowed(address, is_loopback_allowed=False)
 
 
-@pytest.mark.parametrize("address", [*LOCAL_V4, "::1"])
-def test_this_machine_is_reached_only_where_that_is_allowed(address: str) -> None:
+@pytest.mark.parametrize("address", [*LOOPBACK_V4, "::1"])
+def test_loopback_is_reached_only_if_allowed(address: str) -> None:
     assert is_allowed(address, is_loopback_allowed=True)
     assert not is_allowed(address, is_loopback_allowed=False)
 
 
-@pytest.mark.parametrize("address", [*INNER, *NO_ADDRESS])
-def test_where_this_machine_may_be_reached_nothing_else_may(address: str) -> None:
+@pytest.mark.parametrize("address", [*INTERNAL, *NOT_ADDRESSES])
+def test_allowing_loopback_allows_no_other_internal_address(address: str) -> None:
     assert not is_allowed(address, is_loopback_allowed=True)
 
 
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "8.8.8.8", "0x7f000001", "2130706433", "0177.0.0.1", "127.1", "::1", "0x"]
 )
-def test_an_address_is_known_as_one_however_it_is_written(host: str) -> None:
+def test_every_form_of_an_ip_literal_is_recognised(host: str) -> None:
     assert is_ip_literal(host)
 
 
 @pytest.mark.parametrize("host", ["localhost", "hooks.example", "1.example", "0x7f.example", "a1"])
-def test_a_name_is_not_taken_for_an_address(host: str) -> None:
+def test_a_host_name_is_not_an_ip_literal(host: str) -> None:
     assert not is_ip_literal(host)
 
 
-# From here on, a poster tries to get there, and the receiver counts who arrives.
+# The tests below post to a receiver that counts its connections.
 
 
 @pytest.fixture
@@ -139,16 +139,16 @@ def receiver() -> Iterator[Receiver]:
         yield receiver
 
 
-def leads_to(*addresses: str) -> Resolve:
-    def resolve(host: str, port: int) -> Sequence[str]:  # noqa: ARG001 - whatever is asked
+def resolve_to(*addresses: str) -> Resolve:
+    def resolve(host: str, port: int) -> Sequence[str]:  # noqa: ARG001 - the same for every host
         return addresses
 
     return resolve
 
 
-def refused(poster: SsrfSafeHttpClient, url: str) -> str:
+def rejection_code(client: SsrfSafeHttpClient, url: str) -> str:
     with pytest.raises(NotSentError) as error:
-        poster.post(url, b"{}", {}, timeout=SECOND)
+        client.post(url, b"{}", {}, timeout=SECOND)
     return error.value.code
 
 
@@ -175,94 +175,100 @@ def refused(poster: SsrfSafeHttpClient, url: str) -> str:
         "localhost.",
     ],
 )
-def test_no_way_of_writing_it_leads_to_this_machine(
+def test_no_form_of_the_loopback_address_is_reached(
     receiver: Receiver, scheme: str, host: str
 ) -> None:
     url = receiver.url("/hook", host=host).replace("http", scheme)
-    assert refused(SsrfSafeHttpClient(), url) == "address_refused"
+    assert rejection_code(SsrfSafeHttpClient(), url) == "address_refused"
     assert receiver.connections == 0
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "::1", *INNER])
-def test_a_name_that_leads_to_an_inner_address_is_refused(receiver: Receiver, address: str) -> None:
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", *INTERNAL])
+def test_a_name_that_resolves_to_an_internal_address_is_rejected(
+    receiver: Receiver, address: str
+) -> None:
     url = f"https://hooks.example:{receiver.port}/"
-    assert refused(SsrfSafeHttpClient(resolve=leads_to(address)), url) == "address_refused"
+    assert rejection_code(SsrfSafeHttpClient(resolve=resolve_to(address)), url) == "address_refused"
     assert receiver.connections == 0
 
 
 @pytest.mark.parametrize("addresses", [("8.8.8.8", "127.0.0.1"), ("127.0.0.1", "8.8.8.8")])
-def test_one_bad_address_among_good_ones_is_one_too_many(
+def test_one_internal_address_among_public_ones_is_rejected(
     receiver: Receiver, addresses: Sequence[str]
 ) -> None:
     url = f"https://hooks.example:{receiver.port}/"
-    assert refused(SsrfSafeHttpClient(resolve=leads_to(*addresses)), url) == "address_refused"
+    assert (
+        rejection_code(SsrfSafeHttpClient(resolve=resolve_to(*addresses)), url) == "address_refused"
+    )
     assert receiver.connections == 0
 
 
-@pytest.mark.parametrize("address", INNER)
-def test_a_stack_that_may_reach_itself_reaches_nothing_else(address: str) -> None:
-    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=leads_to(address))
-    assert refused(poster, "https://hooks.example/") == "address_refused"
+@pytest.mark.parametrize("address", INTERNAL)
+def test_allowing_loopback_reaches_no_other_internal_address(address: str) -> None:
+    client = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=resolve_to(address))
+    assert rejection_code(client, "https://hooks.example/") == "address_refused"
 
 
 @pytest.mark.parametrize("addresses", [("8.8.8.8",), ("127.0.0.1", "8.8.8.8")])
-def test_what_is_not_encrypted_goes_no_further_than_this_machine(addresses: Sequence[str]) -> None:
-    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=leads_to(*addresses))
-    assert refused(poster, "http://hooks.example/") == "address_refused"
+def test_plain_http_is_allowed_only_to_loopback(addresses: Sequence[str]) -> None:
+    client = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=resolve_to(*addresses))
+    assert rejection_code(client, "http://hooks.example/") == "address_refused"
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_to_an_inner_address_is_not_followed(receiver: Receiver, status: int) -> None:
-    with Receiver() as inner:
-        receiver.redirect(inner.url("/latest/meta-data"), status)
-        poster = SsrfSafeHttpClient(is_loopback_allowed=True)
-        answer = poster.post(receiver.url(), b"{}", {}, timeout=5 * SECOND)
-        assert answer.status == status
-        assert inner.connections == 0
+def test_a_redirect_to_an_internal_address_is_not_followed(receiver: Receiver, status: int) -> None:
+    with Receiver() as internal:
+        receiver.redirect(internal.url("/latest/meta-data"), status)
+        client = SsrfSafeHttpClient(is_loopback_allowed=True)
+        response = client.post(receiver.url(), b"{}", {}, timeout=5 * SECOND)
+        assert response.status == status
+        assert internal.connections == 0
 
 
-class Rebinding:
-    """A name that leads somewhere harmless when it is checked, and elsewhere ever after."""
+class RebindingResolver:
+    """A resolver whose first answer differs from its later ones."""
 
     def __init__(self, *answers: str) -> None:
         self._answers = list(answers)
-        self.asked = 0
+        self.lookups = 0
 
-    def __call__(self, host: str, port: int) -> Sequence[str]:  # noqa: ARG002 - whatever is asked
-        self.asked += 1
+    def __call__(self, host: str, port: int) -> Sequence[str]:  # noqa: ARG002 - the same for every host
+        self.lookups += 1
         return [self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]]
 
 
 @pytest.mark.allow_hosts(["127.0.0.1", "127.9.9.9"])
-def test_a_name_that_changes_after_the_check_changes_nothing(receiver: Receiver) -> None:
-    """Only the address that was checked is connected to. Nobody listens there."""
-    resolve = Rebinding("127.9.9.9", "127.0.0.1")
-    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=resolve)
-    assert refused(poster, receiver.url(host="hooks.example")).startswith("E")
-    assert resolve.asked == 1
+def test_a_name_rebound_to_loopback_after_the_check_is_not_followed(receiver: Receiver) -> None:
+    """The client connects only to the address that it checked, where nothing listens."""
+    resolve = RebindingResolver("127.9.9.9", "127.0.0.1")
+    client = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=resolve)
+    assert rejection_code(client, receiver.url(host="hooks.example")).startswith("E")
+    assert resolve.lookups == 1
     assert receiver.connections == 0
 
 
-def test_a_name_that_turns_inward_after_the_check_is_not_followed(receiver: Receiver) -> None:
-    resolve = Rebinding("127.0.0.1", "169.254.169.254")
-    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=resolve)
-    poster.post(receiver.url(host="hooks.example"), b"{}", {}, timeout=5 * SECOND)
-    assert resolve.asked == 1
+def test_a_name_rebound_to_an_internal_address_after_the_check_is_not_followed(
+    receiver: Receiver,
+) -> None:
+    resolve = RebindingResolver("127.0.0.1", "169.254.169.254")
+    client = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=resolve)
+    client.post(receiver.url(host="hooks.example"), b"{}", {}, timeout=5 * SECOND)
+    assert resolve.lookups == 1
     assert receiver.connections == 1
 
 
-def test_a_name_is_looked_up_anew_for_every_request(receiver: Receiver) -> None:
-    poster = SsrfSafeHttpClient(
-        is_loopback_allowed=True, resolve=Rebinding("127.0.0.1", "169.254.169.254")
+def test_a_name_is_resolved_for_every_request(receiver: Receiver) -> None:
+    client = SsrfSafeHttpClient(
+        is_loopback_allowed=True, resolve=RebindingResolver("127.0.0.1", "169.254.169.254")
     )
     url = receiver.url(host="hooks.example")
-    assert poster.post(url, b"{}", {}, timeout=5 * SECOND).status == 200
-    assert refused(poster, url) == "address_refused"
+    assert client.post(url, b"{}", {}, timeout=5 * SECOND).status == 200
+    assert rejection_code(client, url) == "address_refused"
     assert receiver.connections == 1
 
 
-def test_a_connection_that_is_made_is_counted(receiver: Receiver) -> None:
-    """Else the tests above would hold for a receiver that hears nothing."""
-    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=leads_to("127.0.0.1"))
-    poster.post(receiver.url(host="hooks.example"), b"{}", {}, timeout=5 * SECOND)
+def test_the_receiver_counts_connections(receiver: Receiver) -> None:
+    """Without this, the tests above would pass with a receiver that counts nothing."""
+    client = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=resolve_to("127.0.0.1"))
+    client.post(receiver.url(host="hooks.example"), b"{}", {}, timeout=5 * SECOND)
     assert receiver.connections == 1

@@ -1,4 +1,4 @@
-"""Budgets: amounts of money, days, and the moves of a day."""
+"""Budgets: parsing of amounts, daily resets, and reserving and settling costs."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def a_budget(**fields: Any) -> Budget:
     return Budget(**{"name": "llm", "day": TODAY, "limit": 100, **fields})
 
 
-# Money
+# Amounts
 
 
 @pytest.mark.parametrize(
-    ("given", "micros"),
+    ("amount", "micros"),
     [
         (0, 0),
         (5, 5_000_000),
@@ -45,36 +45,36 @@ def a_budget(**fields: Any) -> Budget:
         (999_999_999.999999, 10**15 - 1),
     ],
 )
-def test_an_amount_is_read_to_the_micro_dollar(given: Any, micros: int) -> None:
-    assert parse_micros(given) == micros
+def test_an_amount_is_parsed_to_the_micro_dollar(amount: Any, micros: int) -> None:
+    assert parse_micros(amount) == micros
 
 
 @pytest.mark.parametrize(
-    "given",
+    "amount",
     [
         *(True, False, None, [], {}, -1, -0.01, "-1", float("nan"), float("inf"), -float("inf")),
         *("NaN", "Infinity", "", " ", "five", "5,25", "1_000", "0x10", " 5", "5\n", "+5", "1e3"),
         *("٣", "5.", ".5", 0.0000001, "0.0000001", 1.2345678, "5.2500000", 10**5_000),
         *(1_000_000_001, 1e300, "1000000000.000001", "99999999999", "1" * 10_000),
     ],
-    ids=lambda given: f"{given!r:.20}" if not isinstance(given, int) else f"{given % 10**9}",
+    ids=lambda amount: f"{amount!r:.20}" if not isinstance(amount, int) else f"{amount % 10**9}",
 )
-def test_what_is_no_amount_is_refused(given: Any) -> None:
+def test_an_invalid_amount_is_rejected(amount: Any) -> None:
     with pytest.raises(ValueError, match=r"^must be .*dollars"):
-        parse_micros(given)
+        parse_micros(amount)
 
 
-def test_micro_dollars_are_shown_in_dollars() -> None:
+def test_micro_dollars_are_converted_to_dollars() -> None:
     assert [to_dollars(micros) for micros in (0, 1, 3_500, 5_250_000)] == [0, 1e-06, 0.0035, 5.25]
 
 
 @pytest.mark.parametrize("name", ["a", "LLM-calls_v1.2", "x" * 100, "-", "2026-02-17"])
-def test_a_good_name_is_taken(name: str) -> None:
+def test_a_valid_name_is_accepted(name: str) -> None:
     assert parse_budget_name(name) == name
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101, "a b", "a#2026-02-17", "a/b", "ü", "a\n"])
-def test_a_bad_name_is_refused(name: str) -> None:
+def test_an_invalid_name_is_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="1 to 100"):
         parse_budget_name(name)
 
@@ -95,70 +95,70 @@ def test_budgets_reset_at_the_next_midnight_in_utc(now: str, reset: str) -> None
     assert next_reset(datetime.fromisoformat(now)) == from_text(reset)
 
 
-def test_a_day_of_no_zone_is_refused() -> None:
+def test_a_naive_time_is_rejected() -> None:
     with pytest.raises(ValueError, match="no time zone"):
-        utc_date(datetime(2026, 2, 17))  # noqa: DTZ001 - the point
+        utc_date(datetime(2026, 2, 17))  # noqa: DTZ001 - naive on purpose
 
 
 def test_a_budget_resets_at_the_end_of_its_day() -> None:
     assert a_budget().resets_at == from_text("2026-02-18T00:00:00Z")
 
 
-# Moves
+# Reserving and settling
 
 
-def test_what_is_held_is_no_longer_left() -> None:
+def test_a_reservation_reduces_the_remaining_amount() -> None:
     budget = a_budget().reserve("a", 30).reserve("b", 20)
     assert (budget.reserved, budget.spent, budget.remaining, budget.calls) == (50, 0, 50, 2)
 
 
-def test_the_last_micro_dollar_can_be_held_and_not_one_more() -> None:
+def test_the_last_micro_dollar_can_be_reserved_and_not_one_more() -> None:
     budget = a_budget().reserve("a", 100)
     with pytest.raises(BudgetExceededError):
         budget.reserve("b", 1)
 
 
-def test_settling_gives_back_what_was_not_spent() -> None:
+def test_settling_releases_the_unspent_amount() -> None:
     budget = a_budget().reserve("a", 30).settle("a", 10)
     assert (budget.reserved, budget.spent, budget.remaining, budget.calls) == (0, 10, 90, 1)
 
 
-def test_a_cost_above_what_was_held_is_recorded_and_nothing_more_is_let_through() -> None:
+def test_a_cost_above_the_reservation_is_recorded_and_blocks_further_calls() -> None:
     budget = a_budget().reserve("a", 90).settle("a", 120)
     assert (budget.spent, budget.remaining) == (120, -20)
     with pytest.raises(BudgetExceededError):
         budget.reserve("b", 0)
 
 
-def test_the_same_move_twice_is_one_move() -> None:
-    held = a_budget().reserve("a", 30)
-    settled = held.settle("a", 10)
-    assert (held.reserve("a", 30), settled.settle("a", 10)) == (held, settled)
+def test_reserving_or_settling_twice_has_no_further_effect() -> None:
+    reserved = a_budget().reserve("a", 30)
+    settled = reserved.settle("a", 10)
+    assert (reserved.reserve("a", 30), settled.settle("a", 10)) == (reserved, settled)
 
 
-def test_a_held_reservation_is_answered_even_when_nothing_is_left() -> None:
+def test_a_repeated_reservation_succeeds_even_if_nothing_remains() -> None:
     budget = a_budget().reserve("a", 100)
     assert budget.reserve("a", 100) == budget
 
 
-def test_another_limit_moves_only_what_is_left() -> None:
+def test_a_new_limit_changes_only_the_remaining_amount() -> None:
     budget = a_budget().reserve("a", 30).with_limit(20)
     assert (budget.reserved, budget.remaining) == (30, -10)
 
 
-def test_a_refusal_says_what_is_left_and_until_when() -> None:
-    with pytest.raises(BudgetExceededError) as refused:
+def test_the_error_states_the_remaining_amount_and_the_reset_time() -> None:
+    with pytest.raises(BudgetExceededError) as error:
         a_budget(limit=5_250_000, spent=5_200_000).reserve("a", 60_000)
-    assert str(refused.value) == (
+    assert str(error.value) == (
         "budget llm has 0.05 of 5.25 dollars left for 2026-02-17 and the call may cost 0.06: "
         "it resets at 2026-02-18T00:00:00.000Z"
     )
-    assert (refused.value.cost, refused.value.resets_at) == (
+    assert (error.value.cost, error.value.resets_at) == (
         60_000,
         from_text("2026-02-18T00:00:00Z"),
     )
 
 
-def test_a_refusal_is_known_by_its_type_and_code() -> None:
+def test_the_error_has_a_type_and_a_code() -> None:
     failure = Failure.from_exception(BudgetExceededError(a_budget(), 1))
     assert (failure.type, failure.code) == ("BudgetExceeded", "budget_exceeded")

@@ -30,24 +30,24 @@ def harbour() -> ProviderSettings:
     return load_provider_settings("providers.toml", FILE)["harbour"]
 
 
-def test_the_settings_of_a_provider_are_read(harbour: ProviderSettings) -> None:
+def test_the_settings_of_a_provider_are_loaded(harbour: ProviderSettings) -> None:
     assert (harbour.model, harbour.max_tokens) == ("pilot-2", 500)
     assert harbour.endpoint == "https://api.harbour.example/v1"
     assert harbour.endpoints == ("https://quay.example:8443",)
 
 
-def test_a_provider_may_have_neither_an_endpoint_nor_prices() -> None:
+def test_endpoint_and_prices_are_optional() -> None:
     lighthouse = load_provider_settings("providers.toml", FILE)["lighthouse"]
     assert (lighthouse.endpoint, lighthouse.endpoints) == (None, ())
     assert lighthouse.cost_of("lamp-1", 1, 1) is None
 
 
-def test_a_million_tokens_cost_what_the_price_says(harbour: ProviderSettings) -> None:
+def test_prices_are_per_million_tokens(harbour: ProviderSettings) -> None:
     assert harbour.cost_of("pilot-2", 1_000_000, 0) == 150_000
     assert harbour.cost_of("pilot-2", 0, 1_000_000) == 600_000
 
 
-def test_a_part_of_a_micro_dollar_counts_as_a_whole_one(harbour: ProviderSettings) -> None:
+def test_costs_are_rounded_up_to_a_micro_dollar(harbour: ProviderSettings) -> None:
     assert harbour.cost_of("pilot-2", 1, 0) == 1
     assert harbour.cost_of("pilot-2", 0, 5) == 3
     assert harbour.cost_of("pilot-2", 0, 6) == 4
@@ -66,17 +66,17 @@ def test_a_part_of_a_micro_dollar_counts_as_a_whole_one(harbour: ProviderSetting
         "pilot-2-v1:0",
     ],
 )
-def test_a_version_costs_what_its_model_does(harbour: ProviderSettings, model: str) -> None:
+def test_a_model_version_has_the_price_of_its_model(harbour: ProviderSettings, model: str) -> None:
     assert harbour.cost_of(model, 1_000_000, 0) == 150_000
 
 
-def test_the_longest_name_that_fits_sets_the_price(harbour: ProviderSettings) -> None:
+def test_the_longest_matching_name_sets_the_price(harbour: ProviderSettings) -> None:
     assert harbour.cost_of("pilot-2-2025-01-01", 1, 0) == 9
     assert harbour.cost_of("pilot-2-mini-2026-03-01", 1_000_000, 0) == 10_000
 
 
 @pytest.mark.parametrize("model", ["pilot-2-pro", "pilot-2.5", "pilot-22", "co-pilot-2", ""])
-def test_a_model_that_only_begins_like_another_has_no_price(
+def test_a_model_that_only_shares_a_prefix_has_no_price(
     harbour: ProviderSettings, model: str
 ) -> None:
     assert harbour.cost_of(model, 1_000, 1_000) is None
@@ -86,7 +86,7 @@ def line_of(needle: str, toml: str) -> int:
     return next(n for n, line in enumerate(toml.splitlines(), 1) if needle in line)
 
 
-BROKEN = [
+INVALID_EDITS = [
     ('model = "pilot-2"', "model = 7", "model = 7", "must be a non-empty string"),
     ('model = "pilot-2"\n', "", "[harbour]", "model is missing"),
     ("max_tokens = 500", "max_tokens = 0", "max_tokens", "of at least 1"),
@@ -108,32 +108,32 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "line", "says"), BROKEN)
-def test_what_is_wrong_is_named_with_its_line(old: str, new: str, line: str, says: str) -> None:
-    broken = FILE.replace(old, new, 1)
-    place = f"providers.toml, line {line_of(line, broken)}: "
-    with pytest.raises(PolicyError, match=says) as caught:
-        load_provider_settings("providers.toml", broken)
-    assert str(caught.value).startswith(place)
+@pytest.mark.parametrize(("old", "new", "line", "message"), INVALID_EDITS)
+def test_an_error_names_its_line(old: str, new: str, line: str, message: str) -> None:
+    edited = FILE.replace(old, new, 1)
+    expected_prefix = f"providers.toml, line {line_of(line, edited)}: "
+    with pytest.raises(PolicyError, match=message) as caught:
+        load_provider_settings("providers.toml", edited)
+    assert str(caught.value).startswith(expected_prefix)
 
 
-def test_a_provider_that_is_no_table_is_refused() -> None:
+def test_a_provider_that_is_not_a_table_is_rejected() -> None:
     with pytest.raises(PolicyError, match="harbour: must be a table"):
         load_provider_settings("providers.toml", "harbour = 1")
 
 
-def test_prices_that_are_no_table_are_refused() -> None:
+def test_prices_that_are_not_a_table_are_rejected() -> None:
     toml = '[harbour]\nmodel = "pilot-2"\nmax_tokens = 5\nprices = 3\n'
     with pytest.raises(PolicyError, match="must be a table"):
         load_provider_settings("providers.toml", toml)
 
 
-def test_the_shipped_file_knows_three_providers() -> None:
-    shipped = read_provider_settings()
-    assert set(shipped) == {"openai", "anthropic", "bedrock"}
-    assert shipped["openai"].endpoint == "https://api.openai.com/v1"
-    assert shipped["anthropic"].endpoint == "https://api.anthropic.com"
-    assert shipped["bedrock"].endpoint is None
+def test_the_builtin_file_has_three_providers() -> None:
+    builtin = read_provider_settings()
+    assert set(builtin) == {"openai", "anthropic", "bedrock"}
+    assert builtin["openai"].endpoint == "https://api.openai.com/v1"
+    assert builtin["anthropic"].endpoint == "https://api.anthropic.com"
+    assert builtin["bedrock"].endpoint is None
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic", "bedrock"])
@@ -142,10 +142,10 @@ def test_every_default_model_has_a_price(name: str) -> None:
     assert settings.cost_of(settings.model, 1_000, 1_000)
 
 
-def test_no_other_endpoint_is_allowed_as_shipped() -> None:
+def test_the_builtin_file_allows_no_other_endpoint() -> None:
     assert not any(settings.endpoints for settings in read_provider_settings().values())
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"mine\.toml: cannot be read"):
         read_provider_settings(tmp_path / "mine.toml")

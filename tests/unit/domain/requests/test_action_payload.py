@@ -1,4 +1,4 @@
-"""What an action's payload must say: who carries it out, and who pays for it."""
+"""Validation of an action's payload: provider, budget and maximum cost."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from duecourse.domain.requests.action_payload import (
 from duecourse.domain.validation.payload_keys import PayloadCheck
 
 
-def picky(payload: Mapping[str, Any]) -> None:
+def require_url(payload: Mapping[str, Any]) -> None:
     if "url" not in payload:
         raise ValueError("url: is required")
 
 
-PROVIDERS: dict[str, PayloadCheck] = {"scripted": lambda _: None, "picky": picky}
+PROVIDERS: dict[str, PayloadCheck] = {"scripted": lambda _: None, "picky": require_url}
 
 
-def refusal(providers: Mapping[str, PayloadCheck] = PROVIDERS, **payload: Any) -> str:
-    with pytest.raises(ValueError, match=":") as refused:
+def rejection(providers: Mapping[str, PayloadCheck] = PROVIDERS, **payload: Any) -> str:
+    with pytest.raises(ValueError, match=":") as error:
         check_action(payload, providers)
-    return str(refused.value)
+    return str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -39,37 +39,37 @@ def refusal(providers: Mapping[str, PayloadCheck] = PROVIDERS, **payload: Any) -
         {"budget": "a.b_c-1", "max_cost": 5, "anything": ["else"]},
     ],
 )
-def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
+def test_a_valid_payload_is_accepted(payload: dict[str, Any]) -> None:
     check_action({"provider": "scripted", **payload}, PROVIDERS)
 
 
-@pytest.mark.parametrize("named", [None, "", "oracle", "Scripted", 5, True, [], {}])
-def test_a_provider_that_is_not_set_up_is_refused(named: Any) -> None:
-    assert refusal(provider=named) == "provider: must be one of: picky, scripted"
+@pytest.mark.parametrize("provider", [None, "", "oracle", "Scripted", 5, True, [], {}])
+def test_an_unknown_provider_is_rejected(provider: Any) -> None:
+    assert rejection(provider=provider) == "provider: must be one of: picky, scripted"
 
 
-def test_a_provider_must_be_named() -> None:
-    assert refusal() == "provider: must be one of: picky, scripted"
+def test_a_provider_is_required() -> None:
+    assert rejection() == "provider: must be one of: picky, scripted"
 
 
-def test_where_no_provider_is_set_up_that_is_said() -> None:
-    assert refusal({}, provider="scripted") == "provider: must be one of: none is configured"
+def test_the_error_states_that_no_provider_is_configured() -> None:
+    assert rejection({}, provider="scripted") == "provider: must be one of: none is configured"
 
 
 @pytest.mark.parametrize("budget", ["", "a b", "x" * 101, "é", "a/b", 5, None, [], {}])
-def test_a_budget_needs_a_name_that_can_be_kept(budget: Any) -> None:
-    assert refusal(provider="scripted", budget=budget).startswith("budget: must be 1 to 100")
+def test_an_invalid_budget_name_is_rejected(budget: Any) -> None:
+    assert rejection(provider="scripted", budget=budget).startswith("budget: must be 1 to 100")
 
 
 @pytest.mark.parametrize(
     "cost", [-1, "-1", 1e-7, "cheap", "", None, True, [], float("nan"), float("inf"), 10**400]
 )
-def test_a_cost_is_dollars(cost: Any) -> None:
-    assert refusal(provider="scripted", max_cost=cost).startswith("max_cost: must be ")
+def test_an_invalid_cost_is_rejected(cost: Any) -> None:
+    assert rejection(provider="scripted", max_cost=cost).startswith("max_cost: must be ")
 
 
-def test_the_provider_has_a_say_of_its_own() -> None:
-    assert refusal(provider="picky") == "url: is required"
+def test_the_provider_validates_its_own_keys() -> None:
+    assert rejection(provider="picky") == "url: is required"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_provider_has_a_say_of_its_own() -> None:
         ({"max_cost": "1.000001"}, 1_000_001),
     ],
 )
-def test_the_most_a_call_costs_is_told_in_micro_dollars(
+def test_the_maximum_cost_of_a_call_is_in_micro_dollars(
     payload: dict[str, Any], micros: int
 ) -> None:
     assert max_call_cost(payload) == micros

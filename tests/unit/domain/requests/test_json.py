@@ -1,4 +1,4 @@
-"""Tasks and runs as JSON outside, and runs as they are kept."""
+"""Tasks, runs, subjects and events as API JSON, and runs as stored JSON."""
 
 from __future__ import annotations
 
@@ -54,33 +54,33 @@ category handler_version started_at ended_at"""
 
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
-def test_a_stored_run_is_read_back_as_it_was(run: Run) -> None:
+def test_a_stored_run_round_trips(run: Run) -> None:
     assert run_from_stored(json.loads(json.dumps(run_to_stored(run)))) == run
 
 
-def test_what_is_null_is_not_stored() -> None:
+def test_null_fields_are_not_stored() -> None:
     assert None not in run_to_stored(a_run()).values()
 
 
-def test_a_key_that_is_the_runs_own_id_is_not_stored_twice() -> None:
+def test_an_idempotency_key_equal_to_the_run_id_is_not_stored() -> None:
     assert "key" not in run_to_stored(run_of(claim_task(a_task())))
 
 
-def test_a_task_is_shown_with_all_that_the_contract_names() -> None:
+def test_a_task_has_all_fields_of_the_contract() -> None:
     assert list(task_to_json(a_task())) == TASK_FIELDS.split()
 
 
-def test_a_task_shows_the_ids_that_it_is_linked_to_and_no_more() -> None:
-    shown = task_to_json(a_task(snooze_of=ID, review=ReviewLink("other", 3, "a page of words")))
-    assert (shown["snooze_of"], shown["review_of"], shown["payload"]) == (ID, "other", {})
+def test_a_task_contains_only_the_ids_of_its_links() -> None:
+    data = task_to_json(a_task(snooze_of=ID, review=ReviewLink("other", 3, "a page of words")))
+    assert (data["snooze_of"], data["review_of"], data["payload"]) == (ID, "other", {})
 
 
-def test_a_task_shows_what_it_waits_for() -> None:
+def test_a_task_contains_the_text_of_its_wait() -> None:
     task = run_transitions.defer(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert task_to_json(task)["wait_text"] == "provider x is down"
 
 
-def test_a_stored_run_keeps_how_its_error_was_understood() -> None:
+def test_a_stored_run_contains_its_diagnosis() -> None:
     run = run_of(fail_task(claim_task(a_task()), Failure.create("x", code="function_timeout")))
     assert run_to_stored(run)["diagnosis"]["pattern"] == "function-timeout"
 
@@ -89,25 +89,25 @@ def test_a_run_without_a_diagnosis_stores_none() -> None:
     assert "diagnosis" not in run_to_stored(a_run())
 
 
-def test_times_are_shown_in_utc_with_milliseconds() -> None:
+def test_times_are_in_utc_with_milliseconds() -> None:
     assert task_to_json(a_task(due_at=NOW))["due_at"] == "2026-02-17T12:00:00.000Z"
 
 
-def test_a_time_that_has_not_come_is_null() -> None:
+def test_a_missing_time_is_null() -> None:
     assert task_to_json(a_task())["delivered_at"] is None
 
 
-def test_a_task_shows_its_latest_run_by_its_id() -> None:
+def test_a_task_contains_the_id_of_its_latest_run() -> None:
     assert task_to_json(claim_task(a_task(), "run-7"))["run_id"] == "run-7"
 
 
-def test_a_task_is_shown_as_plain_json() -> None:
+def test_a_task_is_plain_json() -> None:
     task = fail_repeatedly(a_task(payload={"a": [1]}, guidance=("look here",)), 1)
     assert json.loads(json.dumps(task_to_json(task))) == task_to_json(task)
 
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
-def test_a_run_is_shown_with_all_that_the_contract_names(run: Run) -> None:
+def test_a_run_has_all_fields_of_the_contract(run: Run) -> None:
     assert set(run_to_json(ID, run)) >= set(RUN_FIELDS.split())
 
 
@@ -120,11 +120,11 @@ def test_a_run_is_shown_with_all_that_the_contract_names(run: Run) -> None:
         ("a retry", {"status": "in_flight", "result": None, "key": "run-1"}),
     ],
 )
-def test_a_run_shows_what_became_of_its_effect(name: str, mutation: dict[str, object]) -> None:
+def test_a_run_contains_its_mutation(name: str, mutation: dict[str, object]) -> None:
     assert run_to_json(ID, RUNS[name])["mutation"] == mutation
 
 
-def test_a_subject_never_tried_is_shown_without_a_status() -> None:
+def test_a_subject_without_attempts_has_no_status() -> None:
     assert subject_to_json(a_subject()) == {
         "id": "story-1",
         "failure_count": 0,
@@ -136,7 +136,7 @@ def test_a_subject_never_tried_is_shown_without_a_status() -> None:
     }
 
 
-def test_a_subject_that_failed_is_shown_whole() -> None:
+def test_a_failed_subject_contains_every_field() -> None:
     subject = a_subject().count_failure(limit=1)
     subject = subject.record_attempt("rate_limit", "slow down", at=NOW, cooldown_until=NOW + HOUR)
     assert subject_to_json(subject) == {
@@ -150,7 +150,7 @@ def test_a_subject_that_failed_is_shown_whole() -> None:
     }
 
 
-def test_an_event_is_shown_whole() -> None:
+def test_an_event_contains_every_field() -> None:
     event = Event(EventType.TASK_PAUSED, ID, NOW + HOUR, {"reason": "x"})
     assert event_to_json(event) == {
         "type": "task:paused",
@@ -160,8 +160,8 @@ def test_an_event_is_shown_whole() -> None:
     }
 
 
-def test_large_results_of_a_long_chain_are_left_out() -> None:
+def test_large_results_are_omitted_unless_requested_in_full() -> None:
     run = run_of(run_transitions.commit(claim_task(a_task()), {"text": "x" * 20_000}, at=NOW))
     assert run_to_json(ID, run)["mutation"]["result"] == {"text": "x" * 20_000}
-    shown = run_to_json(ID, run, in_full=False)["mutation"]["result"]
-    assert shown == {"left_out": "20,012 bytes"}
+    result = run_to_json(ID, run, in_full=False)["mutation"]["result"]
+    assert result == {"left_out": "20,012 bytes"}

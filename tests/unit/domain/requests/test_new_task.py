@@ -1,4 +1,4 @@
-"""A request for a new task: what each field refuses, and what times come to mean."""
+"""A request for a new task: validation of each field, defaults and times."""
 
 from __future__ import annotations
 
@@ -16,9 +16,21 @@ from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW, parse
 from tests.support.builders.tasks import SOON, STACK_CAPABILITIES, a_requested_task, task_from_json
 
 BERLIN = "Europe/Berlin"
-TIMES = ["", "   ", "soon", "2026-02-17", "15:00", 5, True, [], {}, "2026-02-30T12:00", "x" * 65]
-TIMES += ["2026-02-17T25:00", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00+23:59"]
-BAD: dict[str, list[Any]] = {
+INVALID_TIMES = [
+    "",
+    "   ",
+    "soon",
+    "2026-02-17",
+    "15:00",
+    5,
+    True,
+    [],
+    {},
+    "2026-02-30T12:00",
+    "x" * 65,
+]
+INVALID_TIMES += ["2026-02-17T25:00", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00+23:59"]
+INVALID_VALUES: dict[str, list[Any]] = {
     "description": ["", " \n", "x" * 4001, 5, [], {}, True, "\ud800"],
     "type": ["", "Action", "sms", 5, [], {}],
     "channel": ["", "pigeon", "Console", 5, ["console"]],
@@ -32,61 +44,67 @@ BAD: dict[str, list[Any]] = {
     "timezone": ["", "Mars", "Europe", "../etc/passwd", "localtime", 5, [], "\ud800", "x" * 999],
     "repeat": ["", "hourly", "* * *", "60 * * * *", "FREQ=SECONDLY", 5, [], "\ud800", "x" * 501],
     "in": ["", "soon", "-5s", -1, 5e15, True, [], {}, "1y", "36526d", float("inf")],
-    "due_at": TIMES,
+    "due_at": INVALID_TIMES,
     "colour": ["blue", None],
 }
 
 
-def refusals(
-    raw: dict[str, Any], offer: Capabilities = STACK_CAPABILITIES
+def rejections(
+    raw: dict[str, Any], capabilities: Capabilities = STACK_CAPABILITIES
 ) -> list[tuple[str, str]]:
-    with pytest.raises(InvalidFieldsError) as refused:
-        task_from_json(raw, capabilities=offer)
-    return [(error.field, error.message) for error in refused.value.errors]
+    with pytest.raises(InvalidFieldsError) as error:
+        task_from_json(raw, capabilities=capabilities)
+    return [(field_error.field, field_error.message) for field_error in error.value.errors]
 
 
-@pytest.mark.parametrize(("field", "value"), [(name, bad) for name in BAD for bad in BAD[name]])
-def test_a_bad_value_is_refused_under_its_own_name(field: str, value: Any) -> None:
-    start = {} if field in ("in", "due_at") else {"in": "5m"}
-    raw = {"description": "stretch", **start, field: value}
-    assert [name for name, _ in refusals(raw)] == [field]
+@pytest.mark.parametrize(
+    ("field", "value"), [(name, value) for name in INVALID_VALUES for value in INVALID_VALUES[name]]
+)
+def test_an_invalid_value_is_rejected_under_its_field(field: str, value: Any) -> None:
+    time_fields = {} if field in ("in", "due_at") else {"in": "5m"}
+    raw = {"description": "stretch", **time_fields, field: value}
+    assert [name for name, _ in rejections(raw)] == [field]
 
 
-def test_all_that_is_wrong_is_said_in_one_go() -> None:
+def test_all_invalid_fields_are_reported_together() -> None:
     raw = {"colour": "blue", "type": "x", "in": "soon", "max_retries": 0}
-    assert [name for name, _ in refusals(raw)] == [
+    assert [name for name, _ in rejections(raw)] == [
         *("colour", "description", "in", "type", "max_retries")  # the JSON first, then the values
     ]
 
 
 @pytest.mark.parametrize("raw", [{"in": "5m"}, {"in": "5m", "description": None}])
 def test_a_task_needs_a_description(raw: dict[str, Any]) -> None:
-    assert refusals(raw) == [("description", "is required")]
+    assert rejections(raw) == [("description", "is required")]
 
 
-def test_a_task_needs_a_channel_where_there_is_no_default() -> None:
-    offer = Capabilities(
+def test_a_task_needs_a_channel_if_there_is_no_default() -> None:
+    capabilities = Capabilities(
         STACK_CAPABILITIES.types, STACK_CAPABILITIES.channels, STACK_CAPABILITIES.policies
     )
-    assert refusals({"in": "5m", "description": "x"}, offer) == [("channel", "is required")]
+    assert rejections({"in": "5m", "description": "x"}, capabilities) == [
+        ("channel", "is required")
+    ]
 
 
 @pytest.mark.parametrize("extra", [{}, {"repeat": "daily"}, {"repeat": "FREQ=DAILY"}])
 def test_a_task_needs_a_first_time(extra: dict[str, Any]) -> None:
-    assert refusals({"description": "x", **extra}) == [("due_at", "is required: give due_at or in")]
+    assert rejections({"description": "x", **extra}) == [
+        ("due_at", "is required: give due_at or in")
+    ]
 
 
-def test_a_first_time_is_given_in_one_way_only() -> None:
+def test_due_at_and_in_are_mutually_exclusive() -> None:
     raw = {"description": "x", "in": "5m", "due_at": "2026-02-17T15:00:00Z"}
-    assert refusals(raw) == [("in", "give either due_at or in, not both")]
+    assert rejections(raw) == [("in", "give either due_at or in, not both")]
 
 
-def test_a_payload_nested_too_deep_is_refused() -> None:
+def test_a_payload_nested_too_deep_is_rejected() -> None:
     payload: dict[str, Any] = {}
     for _ in range(2000):
         payload = {"a": payload}
     raw = {"description": "x", "in": "5m", "payload": payload}
-    assert [name for name, _ in refusals(raw)] == ["payload"]
+    assert [name for name, _ in rejections(raw)] == ["payload"]
 
 
 # Actions
@@ -95,17 +113,17 @@ ACTION = {"description": "ship it", "in": "5m", "type": "action"}
 SCRIPTED = {"provider": "scripted"}
 
 
-def only_scripted(payload: Mapping[str, Any]) -> None:
+def allow_only_scripted(payload: Mapping[str, Any]) -> None:
     check_action(payload, {"scripted": lambda _: None})
 
 
-STRICT = replace(STACK_CAPABILITIES, payload_checks={"action": only_scripted})
+STRICT = replace(STACK_CAPABILITIES, payload_checks={"action": allow_only_scripted})
 
 
-@pytest.mark.parametrize("harmless", [None, 1, "yes"])
-def test_whether_a_repeat_is_harmless_is_said_by_yes_or_no(harmless: Any) -> None:
-    payload = {**SCRIPTED, "idempotent": harmless}
-    assert refusals({**ACTION, "payload": payload}) == [
+@pytest.mark.parametrize("value", [None, 1, "yes"])
+def test_idempotent_must_be_a_boolean(value: Any) -> None:
+    payload = {**SCRIPTED, "idempotent": value}
+    assert rejections({**ACTION, "payload": payload}) == [
         ("payload", "idempotent: must be true or false"),
     ]
 
@@ -118,47 +136,47 @@ def test_whether_a_repeat_is_harmless_is_said_by_yes_or_no(harmless: Any) -> Non
     ],
 )
 def test_a_verifier_is_checked_like_a_provider(verifier: Any, problem: str) -> None:
-    offer = replace(STACK_CAPABILITIES, check_verifier=only_scripted)
+    capabilities = replace(STACK_CAPABILITIES, check_verifier=allow_only_scripted)
     payload = {**SCRIPTED, "verifier": verifier}
-    assert refusals({**ACTION, "payload": payload}, offer) == [("payload", problem)]
+    assert rejections({**ACTION, "payload": payload}, capabilities) == [("payload", problem)]
 
 
 @pytest.mark.parametrize("verify", [1, "yes", []])
-def test_whether_it_is_verified_is_said_by_yes_or_no(verify: Any) -> None:
+def test_verify_must_be_a_boolean(verify: Any) -> None:
     raw = {**ACTION, "payload": SCRIPTED, "verify": verify}
-    assert refusals(raw) == [("verify", "must be true or false")]
+    assert rejections(raw) == [("verify", "must be true or false")]
 
 
-def test_a_reminder_has_no_work_to_verify() -> None:
+def test_a_reminder_cannot_be_verified() -> None:
     raw = {"description": "x", "in": "5m", "verify": True}
-    assert refusals(raw) == [("verify", "must be false: a reminder has no work to verify")]
+    assert rejections(raw) == [("verify", "must be false: a reminder has no work to verify")]
 
 
-def test_only_a_reminder_cannot_do_without_a_channel() -> None:
-    offer = Capabilities(STACK_CAPABILITIES.types, frozenset(), STACK_CAPABILITIES.policies)
+def test_an_action_does_not_need_a_channel() -> None:
+    capabilities = Capabilities(STACK_CAPABILITIES.types, frozenset(), STACK_CAPABILITIES.policies)
     raw = {**ACTION, "payload": SCRIPTED}
-    assert task_from_json(raw, capabilities=offer).channel == "api"
+    assert task_from_json(raw, capabilities=capabilities).channel == "api"
 
 
 def test_an_action_needs_a_payload_that_names_its_provider() -> None:
-    assert refusals(ACTION, STRICT) == [
+    assert rejections(ACTION, STRICT) == [
         ("payload", "is required: provider: must be one of: scripted"),
     ]
 
 
 @pytest.mark.parametrize("payload", [{}, {"provider": "oracle"}, {"provider": 5}])
-def test_an_action_needs_a_provider_that_is_set_up(payload: dict[str, Any]) -> None:
-    assert refusals({**ACTION, "payload": payload}, STRICT) == [
+def test_an_action_needs_a_configured_provider(payload: dict[str, Any]) -> None:
+    assert rejections({**ACTION, "payload": payload}, STRICT) == [
         ("payload", "provider: must be one of: scripted"),
     ]
 
 
-def test_an_action_with_its_provider_is_taken() -> None:
+def test_an_action_with_a_configured_provider_is_accepted() -> None:
     task = task_from_json({**ACTION, "payload": SCRIPTED}, capabilities=STRICT)
     assert (task.type, task.provider) == ("action", "scripted")
 
 
-def test_the_payload_of_a_reminder_is_its_senders_own_affair() -> None:
+def test_the_payload_of_a_reminder_is_not_validated_as_an_action() -> None:
     raw = {"description": "x", "in": "5m", "payload": {"provider": "oracle"}}
     assert task_from_json(raw, capabilities=STRICT).payload == {"provider": "oracle"}
 
@@ -175,28 +193,28 @@ def test_the_payload_of_a_reminder_is_its_senders_own_affair() -> None:
         ({"type": "action", "payload": SCRIPTED, "subject": "story-1"}, "enrichment", 3),
     ],
 )
-def test_a_task_that_names_no_policy_has_one_by_its_type_and_subject(
+def test_the_default_policy_follows_from_type_and_subject(
     fields: dict[str, Any], policy: str, max_retries: int
 ) -> None:
     task = a_requested_task(**SOON, **fields)
     assert (task.policy, task.max_retries) == (policy, max_retries)
 
 
-@pytest.mark.parametrize(("policy", "usual"), [("omega", 3), ("agent", 5), ("enrichment", 3)])
-def test_a_task_has_the_retries_of_the_policy_it_names(policy: str, usual: int) -> None:
+@pytest.mark.parametrize(("policy", "max_retries"), [("omega", 3), ("agent", 5), ("enrichment", 3)])
+def test_max_retries_defaults_to_that_of_the_policy(policy: str, max_retries: int) -> None:
     task = a_requested_task(**SOON, policy=policy)
-    assert (task.policy, task.max_retries) == (policy, usual)
+    assert (task.policy, task.max_retries) == (policy, max_retries)
 
 
-def test_a_task_may_name_both_its_policy_and_its_retries() -> None:
+def test_max_retries_overrides_that_of_the_policy() -> None:
     task = a_requested_task(**SOON, policy="agent", max_retries=2)
     assert (task.policy, task.max_retries) == ("agent", 2)
 
 
-# What is left out
+# Defaults
 
 
-def test_what_is_not_named_gets_its_default() -> None:
+def test_missing_fields_get_their_defaults() -> None:
     task = a_requested_task(**SOON)
     assert (task.type, task.channel, task.sender_id, task.reply_target) == (
         *("reminder", "console", "api", "api"),
@@ -204,11 +222,11 @@ def test_what_is_not_named_gets_its_default() -> None:
     assert (task.timezone, task.repeat, task.policy, task.max_retries) == ("UTC", None, "omega", 3)
 
 
-def test_the_answer_goes_to_the_sender_unless_told_otherwise() -> None:
+def test_reply_target_defaults_to_the_sender() -> None:
     assert a_requested_task(**SOON, sender_id="ada").reply_target == "ada"
 
 
-def test_null_is_as_good_as_left_out() -> None:
+def test_null_equals_a_missing_field() -> None:
     assert a_requested_task(**SOON, due_at=None, subject=None) == a_requested_task(**SOON)
 
 
@@ -216,11 +234,11 @@ def test_null_is_as_good_as_left_out() -> None:
     ("field", "value"),
     [("description", "x" * 4000), ("sender_id", "é" * 256), ("max_retries", 100)],
 )
-def test_the_most_that_is_allowed_is_taken(field: str, value: Any) -> None:
+def test_the_maximum_of_each_field_is_accepted(field: str, value: Any) -> None:
     assert getattr(a_requested_task(**SOON, **{field: value}), field) == value
 
 
-def test_a_payload_may_fill_its_32_kibibytes_to_the_last_byte() -> None:
+def test_a_payload_of_exactly_32_kibibytes_is_accepted() -> None:
     payload = {"a": "x" * (32 * 1024 - len('{"a": ""}'))}
     assert a_requested_task(**SOON, payload=payload).payload == payload
 
@@ -229,7 +247,7 @@ def test_a_payload_may_fill_its_32_kibibytes_to_the_last_byte() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "due_at"),
+    ("fields", "due_at"),
     [
         ({"in": "2h30m"}, "2026-02-17T14:30Z"),
         ({"in": 0}, "2026-02-17T12:00Z"),
@@ -250,44 +268,44 @@ def test_a_payload_may_fill_its_32_kibibytes_to_the_last_byte() -> None:
         ({"in": "1h", "repeat": "once"}, "2026-02-17T13:00Z"),
     ],
 )
-def test_a_first_time_comes_to_its_instant(given: dict[str, Any], due_at: str) -> None:
-    task = a_requested_task(**given)
+def test_a_first_time_is_converted_to_its_instant(fields: dict[str, Any], due_at: str) -> None:
+    task = a_requested_task(**fields)
     assert (task.due_at, task.nominal_at) == (parse_instant(due_at), parse_instant(due_at))
 
 
-@pytest.mark.parametrize("early", [MILLISECOND, HOUR, timedelta(days=9999)])
-def test_a_time_in_the_past_is_refused(early: timedelta) -> None:
-    raw = {"description": "x", "due_at": (NOW - early).isoformat()}
-    assert refusals(raw) == [("due_at", "is in the past")]
+@pytest.mark.parametrize("age", [MILLISECOND, HOUR, timedelta(days=9999)])
+def test_a_time_in_the_past_is_rejected(age: timedelta) -> None:
+    raw = {"description": "x", "due_at": (NOW - age).isoformat()}
+    assert rejections(raw) == [("due_at", "is in the past")]
 
 
-def test_this_very_moment_is_not_the_past() -> None:
+def test_the_current_time_is_not_the_past() -> None:
     assert a_requested_task(due_at=NOW.isoformat()).due_at == NOW
 
 
-def test_a_time_a_century_ahead_is_refused() -> None:
+def test_a_time_a_century_ahead_is_rejected() -> None:
     raw = {"description": "x", "due_at": "2126-02-20T12:00:00Z"}
-    assert refusals(raw) == [("due_at", "must be within 100 years")]
+    assert rejections(raw) == [("due_at", "must be within 100 years")]
 
 
-def test_the_moment_of_creation_is_rounded_down_to_what_can_be_stored() -> None:
+def test_the_creation_time_is_rounded_down_to_milliseconds() -> None:
     task = a_requested_task(**SOON, now=NOW + timedelta(microseconds=1999))
     assert (task.created_at, task.due_at) == (NOW + MILLISECOND, NOW + MILLISECOND + 5 * MINUTE)
 
 
 @pytest.mark.parametrize("repeat", ["FREQ=DAILY;UNTIL=20250101", "FREQ=DAILY;UNTIL=20260217T1259"])
-def test_a_rule_that_can_never_fire_is_refused(repeat: str) -> None:
+def test_a_rule_that_never_fires_is_rejected(repeat: str) -> None:
     raw = {"description": "x", "in": "1h", "repeat": repeat}
-    assert [name for name, _ in refusals(raw)] == ["repeat"]
+    assert [name for name, _ in rejections(raw)] == ["repeat"]
 
 
-def test_a_first_time_that_the_clocks_skip_stays_the_anchor_of_its_series() -> None:
+def test_a_first_time_skipped_by_dst_stays_the_anchor_of_its_series() -> None:
     task = a_requested_task(due_at="2026-03-29T02:30", timezone=BERLIN, repeat="daily")
     series = task.series
     assert series is not None
-    assert series.next_after(task.due_at) == parse_instant("2026-03-30T00:30Z")  # 02:30 again
+    assert series.next_after(task.due_at) == parse_instant("2026-03-30T00:30Z")  # back at 02:30
 
 
-def test_an_rrule_written_with_blanks_needs_a_first_time_all_the_same() -> None:
+def test_an_rrule_with_blanks_needs_a_first_time() -> None:
     raw = {"description": "x", "repeat": "FREQ = DAILY ; COUNT=3"}
-    assert refusals(raw) == [("due_at", "is required: give due_at or in")]
+    assert rejections(raw) == [("due_at", "is required: give due_at or in")]

@@ -1,4 +1,4 @@
-"""How times, rules and people's own words are put into sentences."""
+"""Formatting of times, recurrence rules and quoted text."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FRIDAY_20 = datetime.fromisoformat("2026-11-20T08:30")
         ("2026-11-20T20:00:00Z", "Asia/Tokyo", "Saturday 21 Nov 2026, 05:00 (Asia/Tokyo)"),
     ],
 )
-def test_a_time_is_told_in_a_zone(instant: str, zone: str, text: str) -> None:
+def test_a_time_is_formatted_in_a_timezone(instant: str, zone: str, text: str) -> None:
     assert format_time(parse_instant(instant), zone) == text
 
 
 @pytest.mark.parametrize(
-    ("rule", "words"),
+    ("rule", "description"),
     [
         ("daily", "every day"),
         ("Weekdays", "every weekday"),
@@ -56,22 +56,23 @@ def test_a_time_is_told_in_a_zone(instant: str, zone: str, text: str) -> None:
         ("FREQ=YEARLY;BYDAY=MO", "RRULE FREQ=YEARLY;BYDAY=MO"),
     ],
 )
-def test_a_rule_is_told_in_words_where_there_are_some(rule: str, words: str) -> None:
-    RecurrenceRule.parse(rule)  # it is one
-    assert describe_recurrence(rule, FRIDAY_20) == words
+def test_a_rule_is_described_in_words_if_possible(rule: str, description: str) -> None:
+    RecurrenceRule.parse(rule)  # the rule is valid
+    assert describe_recurrence(rule, FRIDAY_20) == description
 
 
 @pytest.mark.parametrize(
-    ("day", "words"),
+    ("day", "ordinal"),
     [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (13, "13th"), (21, "21st"), (28, "28th")],
 )
-def test_days_of_the_month_have_their_endings(day: int, words: str) -> None:
+def test_days_of_the_month_are_ordinals(day: int, ordinal: str) -> None:
     assert (
-        describe_recurrence("monthly", FRIDAY_20.replace(day=day)) == f"every month on the {words}"
+        describe_recurrence("monthly", FRIDAY_20.replace(day=day))
+        == f"every month on the {ordinal}"
     )
 
 
-def test_a_day_that_not_every_month_has_is_told_with_what_stands_for_it() -> None:
+def test_a_day_that_some_months_lack_is_described_with_the_last_day() -> None:
     anchor = FRIDAY_20.replace(month=10, day=31)
     assert (
         describe_recurrence("monthly", anchor)
@@ -79,12 +80,12 @@ def test_a_day_that_not_every_month_has_is_told_with_what_stands_for_it() -> Non
     )
 
 
-def test_what_no_chat_can_show_is_left_out() -> None:
+def test_unprintable_characters_are_removed() -> None:
     assert remove_unprintable("a\x00b\x1bc\ud800d\x85e\tf\ng\u200f") == "abcde\tf\ng\u200f"
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         (" two\n\nlines\t here ", "two lines here"),
         ("12345678901", "1234567890 …"),
@@ -94,5 +95,5 @@ def test_what_no_chat_can_show_is_left_out() -> None:
         ("שלום\u200f", "שלום\u200f"),
     ],
 )
-def test_what_is_quoted_is_one_line_that_is_cut_honestly(text: str, shown: str) -> None:
-    assert to_one_line(text, 20 if "two" in text else 10) == shown
+def test_a_quoted_text_is_one_line_with_an_ellipsis_if_truncated(text: str, expected: str) -> None:
+    assert to_one_line(text, 20 if "two" in text else 10) == expected

@@ -1,4 +1,4 @@
-"""No secret passes, and what software says about secrets does."""
+"""Redaction removes secrets and keeps messages that only mention them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, redact, truncat
 
 LIMIT = 16_000
 SECRETS = [
-    # By their name
+    # Recognised by name
     "token=hunter22",
     "Token: hunter22",
     "api_key=hunter22",
@@ -60,7 +60,7 @@ SECRETS = [
     "Cookie: a=b; c=hunter22",
     "Set-Cookie: a=b; Path=/; c=hunter22",
     r"{\"Cookie\": \"a=b; c=hunter22\"}",
-    # By where they stand
+    # Recognised by position
     "https://ada:hunter22@x.test/",
     "https://hunter22@x.test/",
     "https://ada:pass/hunter22@x.test/",
@@ -68,7 +68,7 @@ SECRETS = [
     "https://api.telegram.org/bot12345:hunter22/sendMessage",
     "https://hooks.slack.com/services/T0/B0/hunter22",
     "https://discord.com/api/webhooks/123/hunter22",
-    # By their shape
+    # Recognised by shape
     "sk-proj-hunter22",
     "sk-ant-api03-hunter22",
     "sk-live-hunter22",
@@ -95,7 +95,7 @@ SECRETS = [
     "-----BEGIN PRIVATE KEY-----\n" + "abcdefgh" * 8 + "\nhunter22",
     "abcdefgh\nhunter22\n-----END PRIVATE KEY-----",
 ]
-SAYINGS = [
+HARMLESS_MESSAGES = [
     "the token expired",
     "token expired",
     "password is wrong",
@@ -146,32 +146,32 @@ SAYINGS = [
 
 
 @pytest.mark.parametrize("text", SECRETS)
-def test_a_secret_is_not_readable(text: str) -> None:
+def test_a_secret_is_redacted(text: str) -> None:
     assert "hunter22" not in redact(text, LIMIT)
 
 
-def test_what_stands_on_other_lines_is_kept() -> None:
-    shown = {text: redact(f"Error: before\n{text}\nError: behind", LIMIT) for text in SECRETS}
-    lost = {
-        text: kept
-        for text, kept in shown.items()
-        if not (kept.startswith("Error:") and kept.endswith("\nError: behind"))
+def test_other_lines_are_kept() -> None:
+    redacted = {text: redact(f"Error: before\n{text}\nError: behind", LIMIT) for text in SECRETS}
+    damaged = {
+        text: result
+        for text, result in redacted.items()
+        if not (result.startswith("Error:") and result.endswith("\nError: behind"))
     }
-    assert lost == {}
+    assert damaged == {}
 
 
-@pytest.mark.parametrize("text", SAYINGS)
-def test_what_is_said_about_secrets_is_left_alone(text: str) -> None:
+@pytest.mark.parametrize("text", HARMLESS_MESSAGES)
+def test_a_message_that_only_mentions_secrets_is_kept(text: str) -> None:
     assert redact(text, LIMIT) == text
 
 
 @pytest.mark.parametrize("value", ["x", "hun", "a" * 5_000])
-def test_no_secret_is_too_short_or_too_long(value: str) -> None:
+def test_secrets_of_any_length_are_redacted(value: str) -> None:
     assert redact(f"password = {value}", LIMIT) == "password = [redacted]"
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("GET /?token=hunter22&page=3 failed", "GET /?token=[redacted]&page=3 failed"),
         (
@@ -186,69 +186,71 @@ def test_no_secret_is_too_short_or_too_long(value: str) -> None:
         ("(token=abc)", "(token=[redacted])"),
     ],
 )
-def test_what_surrounds_a_secret_is_kept(text: str, shown: str) -> None:
-    assert redact(text, LIMIT) == shown
+def test_the_text_around_a_secret_is_kept(text: str, expected: str) -> None:
+    assert redact(text, LIMIT) == expected
 
 
 def test_redacting_twice_changes_nothing() -> None:
-    once = [redact(text, LIMIT) for text in SECRETS]
-    assert [redact(text, LIMIT) for text in once] == once
+    redacted = [redact(text, LIMIT) for text in SECRETS]
+    assert [redact(text, LIMIT) for text in redacted] == redacted
 
 
-def test_half_a_character_does_not_stop_a_failure_from_being_stored() -> None:
+def test_a_lone_surrogate_is_replaced() -> None:
     assert redact("bad \ud800 text", LIMIT).encode() == b"bad ? text"
 
 
-def test_a_letter_that_grows_when_small_moves_nothing() -> None:
+def test_a_letter_that_grows_in_lower_case_shifts_nothing() -> None:
     assert redact("İİİ PASSWORD=hunter22 İ", LIMIT) == "İİİ PASSWORD=[redacted] İ"
 
 
 # Length
 
 
-def test_what_is_short_enough_is_kept_whole() -> None:
+def test_a_short_text_is_not_truncated() -> None:
     assert truncate_middle("as it is", 8) == "as it is"
 
 
-def test_a_cut_is_visible() -> None:
+def test_a_truncation_is_marked() -> None:
     assert " […] " in truncate_middle("x " * 100, 50)
 
 
-def test_a_cut_keeps_exactly_what_may_be_kept() -> None:
-    kept = truncate_middle("a" * 50 + " bbbb cccc dddd eeee ffff", 40)
-    assert (len(kept), kept[-15:]) == (40, " dddd eeee ffff")
+def test_a_truncated_text_uses_the_whole_limit() -> None:
+    truncated = truncate_middle("a" * 50 + " bbbb cccc dddd eeee ffff", 40)
+    assert (len(truncated), truncated[-15:]) == (40, " dddd eeee ffff")
 
 
-@pytest.mark.parametrize("before", range(LIMIT - 20, LIMIT))
-def test_a_cut_leaves_no_half_of_a_secret(before: int) -> None:
-    assert "h" not in redact("x" * (before - 6) + " token=hunter22hunter22", 1_000)
+@pytest.mark.parametrize("padding", range(LIMIT - 20, LIMIT))
+def test_a_truncation_leaves_no_part_of_a_secret(padding: int) -> None:
+    assert "h" not in redact("x" * (padding - 6) + " token=hunter22hunter22", 1_000)
 
 
 @pytest.mark.parametrize("secret", ["token=hunter22", "https://ada:hunter22@x.test/"])
 @pytest.mark.parametrize("limit", [1_000, LIMIT])
-def test_wherever_a_cut_falls_no_half_of_a_secret_is_left(secret: str, limit: int) -> None:
-    """What is hidden makes a text shorter, so that the first cut may show after the second."""
-    hidden = "token=" + "a" * 15_900 + " "
+def test_a_truncation_at_any_position_leaves_no_part_of_a_secret(secret: str, limit: int) -> None:
+    """Redaction shortens a text, so the first truncation can show after the second."""
+    secret_value = "token=" + "a" * 15_900 + " "
 
-    def kept(length: int) -> str:
-        before = "-" * (MAX_REDACTED_LENGTH // 2 - len(hidden) - length)
-        return redact(f"{hidden}{before} {secret} " + "z " * 20_000, limit)
+    def redacted_with_offset(length: int) -> str:
+        padding = "-" * (MAX_REDACTED_LENGTH // 2 - len(secret_value) - length)
+        return redact(f"{secret_value}{padding} {secret} " + "z " * 20_000, limit)
 
-    assert [length for length in range(40) if "hunte" in kept(length)] == []
+    assert [length for length in range(40) if "hunte" in redacted_with_offset(length)] == []
 
 
-def test_text_without_blanks_leaves_no_half_of_a_secret() -> None:
-    """Such as JSON written tightly; its end is made short by what is hidden in it."""
+def test_text_without_blanks_leaves_no_part_of_a_secret() -> None:
+    """Compact JSON has no blanks, and redaction shortens its end."""
 
-    def kept(length: int) -> str:
-        hidden = "a" * (MAX_REDACTED_LENGTH // 2 - length)
-        text = f'{"x" * MAX_REDACTED_LENGTH}","password":"hunter22hunter22","token":"{hidden}"}}'
+    def redacted_with_offset(length: int) -> str:
+        secret_value = "a" * (MAX_REDACTED_LENGTH // 2 - length)
+        text = (
+            f'{"x" * MAX_REDACTED_LENGTH}","password":"hunter22hunter22","token":"{secret_value}"}}'
+        )
         return redact(text, LIMIT)
 
-    assert [length for length in range(60) if "r22" in kept(length)] == []
+    assert [length for length in range(60) if "r22" in redacted_with_offset(length)] == []
 
 
-HOSTILE = [
+HOSTILE_FRAGMENTS = [
     *("x", "x ", "\n", '"', "'", "\\", '\\"', "-", "M", "1", "key", "token", "token=hunter22 "),
     *("bearer ", "authorization: ", "authorization: a ", "cookie:\n", "://", "://a", "://a:b/"),
     *("api_key", "password=", 'password="\\', "password&quot;", "secret>", "token: [[", "sig="),
@@ -257,13 +259,18 @@ HOSTILE = [
 ]
 
 
-def test_a_megabyte_is_read_in_no_time() -> None:
-    """Of this thread alone: how busy the machine is does not matter."""
-    took = {part: _seconds(part * (10**6 // len(part))) for part in HOSTILE}
-    assert {part: seconds for part, seconds in took.items() if seconds >= 0.1} == {}
+def test_a_megabyte_is_redacted_quickly() -> None:
+    """The CPU time of this thread does not depend on the load of the machine."""
+    seconds_by_fragment = {
+        fragment: measure_seconds(fragment * (10**6 // len(fragment)))
+        for fragment in HOSTILE_FRAGMENTS
+    }
+    assert {
+        fragment: seconds for fragment, seconds in seconds_by_fragment.items() if seconds >= 0.1
+    } == {}
 
 
-def _seconds(text: str) -> float:
-    began = time.thread_time()
+def measure_seconds(text: str) -> float:
+    started = time.thread_time()
     redact(text, LIMIT)
-    return time.thread_time() - began
+    return time.thread_time() - started

@@ -1,4 +1,4 @@
-"""A schema from outside: what is understood, what is refused, and what is said of an answer."""
+"""Response schemas: supported keywords, rejected schemas, and the errors of a value."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from duecourse.domain.validation.json_schema import (
 from duecourse.domain.validation.json_schema_path import MAX_NODES
 
 
-def errors(schema: dict[str, Any], value: Any) -> list[str]:
+def validation_errors(schema: dict[str, Any], value: Any) -> list[str]:
     return parse_schema(schema).find_errors(value)
 
 
-def refusal(schema: Any) -> str:
-    with pytest.raises(ValueError, match="schema") as refused:
+def schema_error(schema: Any) -> str:
+    with pytest.raises(ValueError, match="schema") as error:
         parse_schema(schema)
-    return str(refused.value)
+    return str(error.value)
 
 
-# What fits
+# Valid values
 
-FITTING: list[tuple[dict[str, Any], Any]] = [
+VALID_VALUES: list[tuple[dict[str, Any], Any]] = [
     ({}, None),
     ({"type": "null"}, None),
     ({"type": "integer"}, 1.0),
@@ -54,14 +54,14 @@ FITTING: list[tuple[dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "value"), FITTING)
-def test_a_value_that_fits_has_no_errors(schema: dict[str, Any], value: Any) -> None:
-    assert errors(schema, value) == []
+@pytest.mark.parametrize(("schema", "value"), VALID_VALUES)
+def test_a_valid_value_has_no_errors(schema: dict[str, Any], value: Any) -> None:
+    assert validation_errors(schema, value) == []
 
 
-# What does not
+# Invalid values
 
-UNFIT: list[tuple[dict[str, Any], Any, str]] = [
+INVALID_VALUES: list[tuple[dict[str, Any], Any, str]] = [
     ({"type": "string"}, 1, "answer: must be a string"),
     ({"type": "integer"}, 1.5, "answer: must be a whole number"),
     ({"type": "integer"}, True, "answer: must be a whole number"),
@@ -96,67 +96,65 @@ UNFIT: list[tuple[dict[str, Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "value", "error"), UNFIT)
-def test_what_does_not_fit_is_said_with_its_place(
-    schema: dict[str, Any], value: Any, error: str
-) -> None:
-    assert errors(schema, value) == [error]
+@pytest.mark.parametrize(("schema", "value", "error"), INVALID_VALUES)
+def test_an_error_names_its_path(schema: dict[str, Any], value: Any, error: str) -> None:
+    assert validation_errors(schema, value) == [error]
 
 
-def test_a_place_is_told_by_names_and_indexes() -> None:
+def test_a_path_consists_of_names_and_indexes() -> None:
     name = {"properties": {"name": {"type": "string"}}}
     schema = {"properties": {"items": {"items": name}}}
     value = {"items": [{"name": "a"}, {}, {"name": 5}]}
-    assert errors(schema, value) == ["answer.items[2].name: must be a string"]
+    assert validation_errors(schema, value) == ["answer.items[2].name: must be a string"]
 
 
-def test_all_that_is_wrong_is_said_up_to_a_limit() -> None:
-    assert errors({"items": {"type": "null"}}, [1] * 2) == [
+def test_all_errors_are_reported_up_to_a_limit() -> None:
+    assert validation_errors({"items": {"type": "null"}}, [1] * 2) == [
         "answer[0]: must be null",
         "answer[1]: must be null",
     ]
-    assert len(errors({"items": {"type": "null"}}, [1] * 500)) == MAX_ERRORS
+    assert len(validation_errors({"items": {"type": "null"}}, [1] * 500)) == MAX_ERRORS
 
 
-def test_a_name_as_long_as_a_book_is_not_repeated_in_full() -> None:
-    [error] = errors({"additionalProperties": False}, {"x" * 10_000: 1})
+def test_a_very_long_name_is_truncated() -> None:
+    [error] = validation_errors({"additionalProperties": False}, {"x" * 10_000: 1})
     assert len(error) < 200
 
 
 @pytest.mark.parametrize("name", ['{"code":"over"}', "wait 5 days", "a\nError", "\ud800", "a: b"])
-def test_a_name_cannot_pass_for_something_else(name: str) -> None:
-    [error] = errors({"additionalProperties": False}, {name: 1})
-    place, _, sentence = error.partition(": ")
-    assert set(place) <= {*string.ascii_letters, *string.digits, *".?"}
-    assert sentence == "must be absent"
+def test_special_characters_of_a_name_are_replaced(name: str) -> None:
+    [error] = validation_errors({"additionalProperties": False}, {name: 1})
+    path, _, problem = error.partition(": ")
+    assert set(path) <= {*string.ascii_letters, *string.digits, *".?"}
+    assert problem == "must be absent"
 
 
-def nested(levels: int) -> Any:
+def nest_value(levels: int) -> Any:
     value: Any = 1
     for _ in range(levels):
         value = [value]
     return value
 
 
-def test_an_answer_nested_without_end_is_an_error() -> None:
-    assert errors({"uniqueItems": True}, nested(50)) == []
-    [error] = errors({"uniqueItems": True}, nested(100_000))
+def test_a_value_nested_too_deep_is_an_error() -> None:
+    assert validation_errors({"uniqueItems": True}, nest_value(50)) == []
+    [error] = validation_errors({"uniqueItems": True}, nest_value(100_000))
     assert error == "answer: must not be nested deeper than 50 levels"
 
 
-def test_a_check_that_would_take_too_long_is_not_made() -> None:
+def test_a_value_too_large_to_check_is_an_error() -> None:
     schema = parse_schema({"allOf": [{"items": {}}] * 400})
     assert schema.find_errors([0] * 1_000) == []
     [error] = schema.find_errors([0] * 100_000)
     assert error == "answer: is too large to be checked against this schema"
 
 
-# What is refused
+# Rejected schemas
 
 
 @pytest.mark.parametrize("raw", [None, True, [], "object", 5])
-def test_a_schema_is_an_object(raw: Any) -> None:
-    assert refusal(raw) == "schema: must be a JSON object"
+def test_a_schema_must_be_an_object(raw: Any) -> None:
+    assert schema_error(raw) == "schema: must be a JSON object"
 
 
 @pytest.mark.parametrize(
@@ -166,19 +164,19 @@ def test_a_schema_is_an_object(raw: Any) -> None:
         *("prefixItems", "contains", "multipleOf", "dependentRequired", "typo", "Type"),
     ],
 )
-def test_a_keyword_that_is_not_known_is_refused_by_its_place(keyword: str) -> None:
+def test_an_unsupported_keyword_is_rejected_with_its_path(keyword: str) -> None:
     schema = {"properties": {"name": {keyword: "(a+)+"}}}
-    assert refusal(schema).startswith(f"schema.properties.name.{keyword}: is not supported")
+    assert schema_error(schema).startswith(f"schema.properties.name.{keyword}: is not supported")
 
 
-def test_annotations_are_left_alone() -> None:
-    about = dict.fromkeys(
+def test_annotations_are_ignored() -> None:
+    annotations = dict.fromkeys(
         ("title", "description", "default", "examples", "$schema", "$comment", "format"), "(a+)+"
     )
-    assert errors({**about, "type": "string"}, "x") == []
+    assert validation_errors({**annotations, "type": "string"}, "x") == []
 
 
-MISTAKES: list[tuple[dict[str, Any], str]] = [
+INVALID_SCHEMAS: list[tuple[dict[str, Any], str]] = [
     ({"type": "text"}, "schema.type: must be one or more of: array, boolean, "),
     ({"type": []}, "schema.type: must be one or more of: "),
     ({"type": ["null", 1]}, "schema.type: must be one or more of: "),
@@ -203,12 +201,12 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "message"), MISTAKES)
-def test_a_mistake_in_a_schema_is_told_with_its_place(schema: dict[str, Any], message: str) -> None:
-    assert refusal(schema).startswith(message)
+@pytest.mark.parametrize(("schema", "message"), INVALID_SCHEMAS)
+def test_an_invalid_schema_is_rejected_with_its_path(schema: dict[str, Any], message: str) -> None:
+    assert schema_error(schema).startswith(message)
 
 
-def nested_schema(levels: int) -> dict[str, Any]:
+def nest_schema(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {}
     for _ in range(levels - 1):
         schema = {"items": schema}
@@ -216,21 +214,24 @@ def nested_schema(levels: int) -> dict[str, Any]:
 
 
 def test_a_schema_has_a_bounded_depth() -> None:
-    parse_schema(nested_schema(MAX_SCHEMA_DEPTH))
-    assert refusal(nested_schema(MAX_SCHEMA_DEPTH + 1)).endswith("nested deeper than 20 levels")
-    assert refusal(nested_schema(100_000)).endswith("nested deeper than 20 levels")
+    parse_schema(nest_schema(MAX_SCHEMA_DEPTH))
+    assert schema_error(nest_schema(MAX_SCHEMA_DEPTH + 1)).endswith("nested deeper than 20 levels")
+    assert schema_error(nest_schema(100_000)).endswith("nested deeper than 20 levels")
 
 
-def test_a_value_inside_a_schema_has_a_bounded_depth_too() -> None:
-    parse_schema({"const": nested(50)})
+def test_a_value_inside_a_schema_has_a_bounded_depth() -> None:
+    parse_schema({"const": nest_value(50)})
     assert (
-        refusal({"const": nested(51)}) == "schema.const: must not be nested deeper than 50 levels"
+        schema_error({"const": nest_value(51)})
+        == "schema.const: must not be nested deeper than 50 levels"
     )
-    assert refusal({"enum": [nested(100_000)]}).startswith("schema.enum: must not be nested deeper")
+    assert schema_error({"enum": [nest_value(100_000)]}).startswith(
+        "schema.enum: must not be nested deeper"
+    )
 
 
-def test_a_schema_has_a_bounded_number_of_parts() -> None:
+def test_a_schema_has_a_bounded_number_of_nodes() -> None:
     parse_schema({"anyOf": [{}] * (MAX_NODES - 1)})
-    assert refusal({"anyOf": [{}] * MAX_NODES}).endswith("has more than 1,000 parts")
-    assert refusal({"enum": [1] * MAX_NODES}).endswith("has more than 1,000 parts")
-    assert refusal({"required": ["a"] * MAX_NODES}).endswith("has more than 1,000 parts")
+    assert schema_error({"anyOf": [{}] * MAX_NODES}).endswith("has more than 1,000 parts")
+    assert schema_error({"enum": [1] * MAX_NODES}).endswith("has more than 1,000 parts")
+    assert schema_error({"required": ["a"] * MAX_NODES}).endswith("has more than 1,000 parts")

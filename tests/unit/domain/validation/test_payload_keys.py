@@ -1,4 +1,4 @@
-"""Which keys a payload may have, by the type of its task: a typo is refused by its name."""
+"""The payload keys that each task type allows; an unknown key is rejected by name."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ from tests.support.payload_cases import (
 SCRIPTED = {"provider": "scripted"}
 
 
-def request(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
-    return {"type": kind, "description": "x", "in": "5m", "payload": payload}
+def task_request(task_type: str, payload: dict[str, Any]) -> dict[str, Any]:
+    return {"type": task_type, "description": "x", "in": "5m", "payload": payload}
 
 
-def refusal(kind: str, payload: dict[str, Any]) -> str:
-    """The same for a new task and for a change."""
-    with pytest.raises(InvalidFieldsError) as made:
-        task_from_json(request(kind, payload), capabilities=ALL_CAPABILITIES)
-    with pytest.raises(InvalidFieldsError) as changed:
+def rejection(task_type: str, payload: dict[str, Any]) -> str:
+    """Return the error, which is the same for a new task and for a change."""
+    with pytest.raises(InvalidFieldsError) as create_error:
+        task_from_json(task_request(task_type, payload), capabilities=ALL_CAPABILITIES)
+    with pytest.raises(InvalidFieldsError) as change_error:
         parse_changes(
-            a_task(type=kind), {"payload": payload}, capabilities=ALL_CAPABILITIES, now=NOW
+            a_task(type=task_type), {"payload": payload}, capabilities=ALL_CAPABILITIES, now=NOW
         )
-    [error] = made.value.errors
-    assert list(changed.value.errors) == [error]
+    [error] = create_error.value.errors
+    assert list(change_error.value.errors) == [error]
     assert error.field == "payload"
     return error.message
 
 
-@pytest.mark.parametrize(("kind", "payload"), FULL_PAYLOADS)
-def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("task_type", "payload"), FULL_PAYLOADS)
+def test_every_key_of_a_type_is_accepted(task_type: str, payload: dict[str, Any]) -> None:
     payload = {**payload, **SHARED_KEYS}
-    task = task_from_json(request(kind, payload), capabilities=ALL_CAPABILITIES)
+    task = task_from_json(task_request(task_type, payload), capabilities=ALL_CAPABILITIES)
     assert task.payload == payload
     changes = parse_changes(
-        a_task(type=kind), {"payload": payload}, capabilities=ALL_CAPABILITIES, now=NOW
+        a_task(type=task_type), {"payload": payload}, capabilities=ALL_CAPABILITIES, now=NOW
     )
     assert changes == TaskEdit(payload=payload)
 
 
 @pytest.mark.parametrize(
-    ("kind", "payload", "message"),
+    ("task_type", "payload", "message"),
     [
         ("reminder", {"budget": "x"}, "budget: unknown key; allowed keys: idempotent, "),
         (
@@ -76,20 +76,20 @@ def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> Non
         ("action", {**SCRIPTED, "schema": {}}, "schema: unknown key; allowed keys: "),
         ("enrich", {**SCRIPTED, "schma": {}}, "schma: unknown key; allowed keys: provider, "),
         ("lamps", {"lmap": "hall"}, "lmap: unknown key; allowed keys: lamp, idempotent, "),
-        # Whose keys they would be is not known before the provider is.
+        # The allowed keys depend on the provider, so its error comes first.
         ("action", {"provider": "openia", "modle": "x"}, "provider: must be one of: "),
         ("action", {"provider": [], "modle": "x"}, "provider: must be one of: "),
     ],
 )
-def test_a_key_of_no_use_is_refused(kind: str, payload: dict[str, Any], message: str) -> None:
-    assert refusal(kind, payload).startswith(message)
+def test_an_unknown_key_is_rejected(task_type: str, payload: dict[str, Any], message: str) -> None:
+    assert rejection(task_type, payload).startswith(message)
 
 
-@pytest.mark.parametrize("kind", ["action", "webhook", "lights"])
-def test_the_keys_of_a_verifier_are_those_of_its_provider(kind: str) -> None:
-    payload = {"action": SCRIPTED, "webhook": {"url": "https://a.example/"}}.get(kind, {})
+@pytest.mark.parametrize("task_type", ["action", "webhook", "lights"])
+def test_the_keys_of_a_verifier_are_those_of_its_provider(task_type: str) -> None:
+    payload = {"action": SCRIPTED, "webhook": {"url": "https://a.example/"}}.get(task_type, {})
     verifier = {"provider": "openai", **MODEL_KEYS, "modle": "x"}
-    assert refusal(kind, {**payload, "verifier": verifier}) == (
+    assert rejection(task_type, {**payload, "verifier": verifier}) == (
         "verifier.modle: unknown key; allowed keys: "
         "provider, budget, max_cost, model, endpoint, max_tokens, timeout"
     )
@@ -97,40 +97,40 @@ def test_the_keys_of_a_verifier_are_those_of_its_provider(kind: str) -> None:
 
 @pytest.mark.parametrize("spec", [{"spec": "x"}, {}])
 @pytest.mark.parametrize(
-    ("review", "known"),
+    ("review", "provider_keys"),
     [
         ({}, "script"),
         ({"provider": "openai"}, "model, endpoint, max_tokens, timeout"),
     ],
 )
-def test_the_keys_of_a_review_are_those_of_whoever_does_it(
-    spec: dict[str, Any], review: dict[str, Any], known: str
+def test_the_keys_of_a_review_are_those_of_its_provider(
+    spec: dict[str, Any], review: dict[str, Any], provider_keys: str
 ) -> None:
     payload = {**SCRIPTED, **spec, "review": {**review, "modle": "x"}}
-    assert refusal("action", payload) == (
-        f"review.modle: unknown key; allowed keys: provider, budget, max_cost, {known}"
+    assert rejection("action", payload) == (
+        f"review.modle: unknown key; allowed keys: provider, budget, max_cost, {provider_keys}"
     )
 
 
-def test_a_review_of_an_enrichment_has_keys_of_its_own_only() -> None:
+def test_a_review_of_an_enrichment_rejects_the_keys_of_the_enrichment() -> None:
     payload = {**SCRIPTED, "schema": {}, "spec": "x", "review": SCRIPT_KEYS}
-    assert task_from_json(request("enrich", payload), capabilities=ALL_CAPABILITIES)
-    assert refusal("enrich", {**payload, "review": {"schema": {}}}).startswith("review.schema: ")
+    assert task_from_json(task_request("enrich", payload), capabilities=ALL_CAPABILITIES)
+    assert rejection("enrich", {**payload, "review": {"schema": {}}}).startswith("review.schema: ")
 
 
 @pytest.mark.parametrize("payload", [{}, {"lamp": "hall", "budgt": None}, {"review": "of 2026"}])
-def test_a_handler_that_names_no_keys_takes_any(payload: dict[str, Any]) -> None:
-    task = task_from_json(request("lights", payload), capabilities=ALL_CAPABILITIES)
+def test_a_handler_without_declared_keys_accepts_any(payload: dict[str, Any]) -> None:
+    task = task_from_json(task_request("lights", payload), capabilities=ALL_CAPABILITIES)
     assert task.payload == payload
 
 
-def test_a_change_of_something_else_leaves_a_payload_alone_that_would_not_be_taken() -> None:
+def test_a_change_of_another_field_does_not_validate_the_stored_payload() -> None:
     task = a_task(payload={"note": "stored by earlier code"})
     changes = parse_changes(task, {"description": "y"}, capabilities=ALL_CAPABILITIES, now=NOW)
     assert changes == TaskEdit(description="y")
 
 
-def test_each_option_of_a_provider_is_a_key() -> None:
+def test_every_provider_option_is_a_key() -> None:
     assert set(OPTION_KEYS) == set(Options.__dataclass_fields__)
 
 

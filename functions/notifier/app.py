@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.batch import (
-    BatchProcessor,
-    EventType,
-    process_partial_response,
-)
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.aws.sqs import notification_from_body
-from duecourse.adapters.runtime.unreadable_items import reports_unreadable
+from duecourse.adapters.aws.sqs_batch import DeferredMessageError, sqs_batch_handler
 from duecourse.app import queues, services, stores
 from duecourse.domain.chat.notification import Notification
 from duecourse.usecases.chat.deliver_notification import (
@@ -28,36 +21,19 @@ logger = Logger(service="notifier")
 metrics = Metrics(service="notifier")
 
 
-class DeferredError(Exception):
-    """Raised to keep a deferred notification on the queue, where it is hidden until its time."""
-
-
-@logger.inject_lambda_context
-@metrics.log_metrics
-@reports_unreadable(logger, metrics)
-def handler(event: dict[str, Any], context: LambdaContext) -> Any:
-    metrics.add_metric("NotificationsReceived", MetricUnit.Count, len(event["Records"]))
-    processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(event, _handle_record, processor, context)
-
-
 def _handle_record(record: SQSRecord) -> None:
     now = stores.clock().now()
-    try:
-        notice = notification_from_body(record.body)
-        given = deliver_notification(
-            notice, services.notification_deps(), is_redelivery=_is_redelivery(record), now=now
+    notification = notification_from_body(record.body)
+    result = deliver_notification(
+        notification, services.notification_deps(), is_redelivery=_is_redelivery(record), now=now
+    )
+    if result.deferred_until is not None:
+        queues.notification_queue().defer(
+            record.receipt_handle, until=result.deferred_until, now=now
         )
-        if given.deferred_until is not None:
-            queues.notification_queue().defer(
-                record.receipt_handle, until=given.deferred_until, now=now
-            )
-    except Exception:
-        logger.exception("the notice goes back to the queue", message_id=record.message_id)
-        raise
-    _log_result(notice, given)
-    if given.deferred_until is not None:
-        raise DeferredError
+    _log_result(notification, result)
+    if result.deferred_until is not None:
+        raise DeferredMessageError
 
 
 def _is_redelivery(record: SQSRecord) -> bool:
@@ -81,3 +57,8 @@ def _log_result(notification: Notification, result: DeliveryResult) -> None:
 
 def _to_iso(until: datetime | None) -> str | None:
     return until.isoformat() if until else None
+
+
+handler = sqs_batch_handler(
+    _handle_record, logger=logger, metrics=metrics, received_metric="NotificationsReceived"
+)

@@ -7,15 +7,9 @@ from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.batch import (
-    BatchProcessor,
-    EventType,
-    process_partial_response,
-)
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.aws.sqs import dispatch_from_body
-from duecourse.adapters.runtime.unreadable_items import reports_unreadable
+from duecourse.adapters.aws.sqs_batch import sqs_batch_handler
 from duecourse.app import services, stores
 from duecourse.usecases.runs.execute_task import ExecutionResult, RunOutcome, execute_task
 
@@ -33,26 +27,10 @@ METRIC_BY_OUTCOME = {
 }
 
 
-@logger.inject_lambda_context
-@metrics.log_metrics
-@reports_unreadable(logger, metrics)
-def handler(event: dict[str, Any], context: LambdaContext) -> Any:
-    metrics.add_metric("MessagesReceived", MetricUnit.Count, len(event["Records"]))
-    soonest_first = {**event, "Records": sorted(event["Records"], key=_due_at)}
-    # A failed message is logged and reported; the invocation succeeds. The processor holds the
-    # results of one batch, so each has its own: in the local runtime, batches overlap.
-    processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(soonest_first, _handle_record, processor, context)
-
-
 def _handle_record(record: SQSRecord) -> None:
-    try:
-        dispatch = dispatch_from_body(record.body)
-        ran = execute_task(dispatch, services.worker_deps(), is_slow_queue=_is_slow_queue(record))
-    except Exception:
-        logger.exception("the message goes back to the queue", message_id=record.message_id)
-        raise
-    _log_result(dispatch.task_id, ran)
+    dispatch = dispatch_from_body(record.body)
+    result = execute_task(dispatch, services.worker_deps(), is_slow_queue=_is_slow_queue(record))
+    _log_result(dispatch.task_id, result)
 
 
 def _is_slow_queue(record: SQSRecord) -> bool:
@@ -81,3 +59,12 @@ def _due_at(record: dict[str, Any]) -> str:
         return str(dispatch_from_body(record["body"]).due_at)
     except ValueError:
         return ""
+
+
+handler = sqs_batch_handler(
+    _handle_record,
+    logger=logger,
+    metrics=metrics,
+    received_metric="MessagesReceived",
+    sort_key=_due_at,
+)

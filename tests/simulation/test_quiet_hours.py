@@ -345,7 +345,7 @@ def test_a_failure_that_lasts_is_notified_at_the_end(client: StackClient) -> Non
     task = create_action(client, limited, DONE, policy="agent")
     client.advance("19h")
     [(minute, text)] = list_notifications(client)
-    assert (minute, "Next retry: " in text) == ("2026-02-18T06:00", True)
+    assert (minute, "\nNext retry" in text) == ("2026-02-18T06:00", True)
     assert client.task(task["id"])["next_retry_at"] > "2026-02-18T07"
 
 

@@ -140,7 +140,7 @@ def notification_from_body(body: str) -> Notification:
     try:
         return Notification.from_json(json.loads(body))
     except RecursionError as error:
-        raise ValueError("not a notice") from error
+        raise ValueError("not a notification") from error
 
 
 def message_from_body(body: str) -> Message:

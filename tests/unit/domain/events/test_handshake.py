@@ -52,7 +52,9 @@ def test_a_token_is_parsed_from_the_header_or_the_query() -> None:
     ],
     ids=range(11),
 )
-def test_a_missing_invalid_or_duplicate_token_is_no_secret(connect_request: ConnectRequest) -> None:
+def test_a_missing_invalid_or_duplicate_token_gives_no_secret(
+    connect_request: ConnectRequest,
+) -> None:
     assert not connect_request.secret
 
 

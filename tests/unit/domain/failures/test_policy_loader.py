@@ -1,3 +1,5 @@
+"""Loading policies and rules from TOML files, and the errors of invalid files."""
+
 from __future__ import annotations
 
 from datetime import timedelta

@@ -37,7 +37,7 @@ def test_a_subject_is_given_up_with_its_last_failure(failures: int, status: str)
     assert (subject.status, subject.failure_count) == (status, failures)
 
 
-def test_a_limit_of_one_gives_a_subject_up_at_once() -> None:
+def test_a_limit_of_one_gives_up_a_subject_at_its_first_failure() -> None:
     assert a_subject().count_failure(limit=1).is_given_up
 
 

@@ -144,15 +144,15 @@ def test_the_history_records_both_the_unblocking_and_the_escalation() -> None:
     task = a_task_awaiting_review()
     review = review_of(task)
     resumed = apply_review(task, end_review(review, Status.COMPLETED, REVIEW_REPLY), at=LATER)
-    [(kind, detail)] = event_details(task, resumed)
-    assert (kind, detail["from"], detail["review_task_id"]) == (
+    [(event_type, detail)] = event_details(task, resumed)
+    assert (event_type, detail["from"], detail["review_task_id"]) == (
         *("task:unblocked", "blocked", review.id),
     )
     escalated = apply_review(task, end_review(review, Status.CANCELLED), at=LATER)
     assert is_escalation(task, escalated)
-    [(_, action), (kind, detail)] = event_details(task, escalated)
+    [(_, action), (event_type, detail)] = event_details(task, escalated)
     assert action["action"] == "escalate_to_human"
-    assert (kind, detail["review_task_id"]) == ("task:escalated", review.id)
+    assert (event_type, detail["review_task_id"]) == ("task:escalated", review.id)
     assert detail["reason"] == "The review of its specification was called off."
     assert (detail["error"], detail["category"]) == ("boom", "code_error")
 
@@ -245,8 +245,8 @@ def test_only_a_blocked_task_times_out(status: Status) -> None:
 def test_the_timeout_is_recorded_in_the_history_and_notified() -> None:
     task = an_escalated_task()
     after = expire_blocked(task, at=NOW + DAY, timeout=DAY)
-    [(kind, detail)] = event_details(task, after)
-    assert (kind, detail["reason"]) == ("task:failed", "nobody answered for 24 hours")
+    [(event_type, detail)] = event_details(task, after)
+    assert (event_type, detail["reason"]) == ("task:failed", "nobody answered for 24 hours")
     assert (detail["error"], detail["category"]) == ("boom", "unknown")
     [text] = notification_texts(task, after)
     assert "nobody answered for 24 hours" in text

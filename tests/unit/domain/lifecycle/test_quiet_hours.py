@@ -44,7 +44,7 @@ def test_quiet_hours_defer_until_their_end(
 @pytest.mark.parametrize(
     ("hours", "instant", "until"),
     [
-        # Berlin: 02:00 to 03:00 is skipped on 29 March, and comes twice on 25 October.
+        # Berlin: 02:00 to 03:00 is skipped on 29 March, and repeated on 25 October.
         (NIGHT, "2026-03-29T00:30:00Z", "2026-03-29T05:00:00Z"),
         (NIGHT, "2026-10-25T00:30:00Z", "2026-10-25T06:00:00Z"),
         (parse_hours("22:00 02:30 Europe/Berlin"), "2026-03-28T22:00:00Z", "2026-03-29T01:00:00Z"),

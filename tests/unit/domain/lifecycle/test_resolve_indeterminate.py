@@ -135,7 +135,7 @@ def test_the_new_run_starts_over_with_the_same_idempotency_key() -> None:
     assert run.reason is Reason.CRASHED_RECOVERY
 
 
-def test_a_series_runs_a_lost_occurrence_now_and_keeps_its_next_one() -> None:
+def test_a_series_runs_a_not_applied_occurrence_now_and_keeps_its_next_one() -> None:
     task = resolve_indeterminate(
         an_indeterminate_task(**A_SERIES), Resolution.NOT_APPLIED, at=LATER
     )
@@ -301,7 +301,7 @@ def claim_make_up_run(**fields: Any) -> Task:
     return claim_task(task, "run-2", at=LATER, capabilities=WITH_EMIT)
 
 
-def test_a_make_up_run_is_linked_to_the_occurrence_that_was_lost() -> None:
+def test_a_make_up_run_is_linked_to_the_not_applied_occurrence() -> None:
     run = run_of(claim_make_up_run())
     assert (run.retry_of, run.attempt, run.mutation.idempotency_key) == ("run-1", 2, "run-1")
     assert (run.nominal_at, run.reason) == (NOW, Reason.CRASHED_RECOVERY)

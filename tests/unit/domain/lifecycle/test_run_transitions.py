@@ -198,7 +198,7 @@ def test_the_last_failure_leaves_no_pending_retry() -> None:
 # A crash
 
 
-def test_a_task_that_lost_its_run_can_still_be_recovered() -> None:
+def test_a_task_in_progress_without_a_run_can_be_recovered() -> None:
     task = crash_task(a_task(status=Status.IN_PROGRESS), at=NOW)
     assert (task.status, run_of(task).status) == (Status.PENDING, RunStatus.CRASHED)
 

@@ -272,7 +272,7 @@ def test_other_fields_of_a_task_that_may_have_had_its_effect_can_be_edited(
         a_failed_run(MutationStatus.INDETERMINATE, IndeterminatePolicy.REPEAT),
         replace(a_failed_run(MutationStatus.APPLIED, nominal_at=NOW + HOUR), repeat="daily"),
     ],
-    ids=["it did not happen", "a repeat is harmless", "another occurrence"],
+    ids=["mutation failed", "idempotent", "another occurrence"],
 )
 def test_a_task_that_can_start_over_can_be_rescheduled(task: Task) -> None:
     after = user_actions.edit(task, LATER)

@@ -1,3 +1,5 @@
+"""Loading provider settings from TOML, and the cost of tokens."""
+
 from __future__ import annotations
 
 from pathlib import Path

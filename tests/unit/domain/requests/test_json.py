@@ -35,14 +35,14 @@ RUNS = {
     "given up": run_of(fail_repeatedly(a_task(), 3)),
     "crashed": run_of(crash_task(claim_task(a_task()), at=NOW + LEASE)),
     "a retry": run_of(claim_task(fail_repeatedly(a_task(), 1), "run-2")),
-    "over its budget": run_of(
+    "over budget": run_of(
         fail_task(claim_task(a_task()), Failure.create("no money", code="budget_exceeded"))
     ),
     "with guidance": run_of(
         fail_task(claim_task(an_action()), Failure.create("x", type="T", status=500))
     ),
     "escalated": run_of(fail_task(claim_task(an_action(retry_count=3)))),
-    "kept waiting": a_run(waited_for=Wait(WaitReason.BUDGET, NOW, {"budget": "daily"})),
+    "deferred": a_run(waited_for=Wait(WaitReason.BUDGET, NOW, {"budget": "daily"})),
     "prepared": a_run(prepare_result={"draft": "x"}, error="", category=""),
 }
 TASK_FIELDS = """id short_id type channel sender_id reply_target description due_at nominal_at

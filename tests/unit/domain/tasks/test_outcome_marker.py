@@ -89,7 +89,7 @@ def test_a_failed_marker_on_the_last_line_gives_its_reason(reply: str, reason: s
         INSTRUCTION,
     ],
 )
-def test_anything_else_is_no_outcome(reply: str) -> None:
+def test_any_other_reply_has_no_outcome(reply: str) -> None:
     assert parse_outcome(reply) == NoOutcome()
 
 

@@ -1,3 +1,5 @@
+"""The classification of failures by rules, and the order in which rules apply."""
+
 from __future__ import annotations
 
 import pytest

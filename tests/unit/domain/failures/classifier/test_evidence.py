@@ -1,3 +1,5 @@
+"""The evidence in error texts: lines, exceptions, codes, statuses and exit codes."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Matching of phrases with wildcards and numbers."""
+
 from __future__ import annotations
 
 import pytest
@@ -14,8 +16,8 @@ def contains(phrase: str, text: str) -> bool:
         ("connection refused", "dial tcp: Connection  Refused."),
         ("connection refused", "(connection\nrefused)"),  # a wrapped line
         ("error TS#", "a.ts(1,2): error TS2304: Cannot find name"),
-        ("error TS####", "error TS7: x"),  # a run of # is a number, too
-        ("tide#high", "tide12high"),  # a number may stand within a word
+        ("error TS####", "error TS7: x"),  # several # match one number
+        ("tide#high", "tide12high"),  # a number within a word
         ("timed out after *", "timed out after"),
         ("could not find * in any", "Could not find gem 'puma' in any of the sources"),
         ("got * want *", "got 3, want 4"),

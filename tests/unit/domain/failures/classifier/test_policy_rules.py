@@ -1,3 +1,5 @@
+"""The rules of the builtin policies, checked with their own examples."""
+
 from __future__ import annotations
 
 import pytest

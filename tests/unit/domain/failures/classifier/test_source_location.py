@@ -1,3 +1,5 @@
+"""Finding the source location in compiler output and stack traces."""
+
 from __future__ import annotations
 
 import pytest

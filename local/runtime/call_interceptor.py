@@ -22,6 +22,7 @@ from botocore.exceptions import ReadTimeoutError
 
 from local.testing.faults import Fault, Faults, InjectedError, SimulatedCrash
 
+_DYNAMODB_READS = frozenset({"GetItem", "BatchGetItem", "Query", "Scan", "DescribeTable"})
 _current_function: ContextVar[str | None] = ContextVar("function", default=None)
 
 
@@ -50,12 +51,14 @@ def attribute_calls_to(function: str) -> Iterator[None]:
 class CallInterceptor:
     """`before_call` receives every call of a function, `on_aws_call` each AWS call afterwards.
 
-    `latency` is added to each AWS call of a function, in seconds.
+    `latency` is added to each AWS call of a function, in seconds. `change_count` counts the writes
+    to DynamoDB, of functions and others.
     """
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
         self.counts: Counter[tuple[str, str]] = Counter()
+        self.change_count = 0
         self.on_aws_call: Callable[[Call], None] | None = None
         self.before_call: Callable[[str, str], None] | None = None
         self.latency = 0.0
@@ -92,6 +95,8 @@ class CallInterceptor:
             time.sleep(self.latency)
         if fault := self._faults.match(function, call, "before"):
             return _fault_response(fault, request)
+        if call.startswith("dynamodb.") and operation.name not in _DYNAMODB_READS:
+            self.change_count += 1
         answer = send()
         if self.on_aws_call is not None:
             self.on_aws_call(_to_call(function, request, operation, answer))

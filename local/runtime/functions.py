@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import uuid
 from collections import defaultdict
@@ -12,12 +13,16 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from duecourse.adapters.runtime.unreadable_items import reports_unreadable
+
 from local.runtime.call_interceptor import attribute_calls_to
 from local.runtime.clock import LocalClock
+from local.runtime.dry_run import DryRun, SilentReporter, read_soonest_due, run_dry
 from local.runtime.template import ACCOUNT, REGION, resources_of_type
 from local.testing.faults import SimulatedCrash, short_name
 
 logger = logging.getLogger("duecourse.local")
+_drop_unreadable = reports_unreadable(SilentReporter(), SilentReporter())
 
 
 class InvocationError(Exception):
@@ -99,6 +104,23 @@ class Functions:
             raise InvocationError(f"{type(error).__name__}: {error}") from error
         finally:
             self._collect_metrics(module)
+
+    def run_dry(self, function: str, at: datetime) -> DryRun:
+        """Return what the function would do on a tick at `at`. Nothing is changed or recorded."""
+        name = short_name(function)
+        module, attribute = self._load_handler(name)
+        handler = _drop_unreadable(inspect.unwrap(getattr(module, attribute)))
+        try:
+            reply = run_dry(lambda: handler({}, self._context(name)), at)
+            metrics = module.metrics.provider.metric_set
+            return DryRun(reply, {metric: one["Value"] for metric, one in metrics.items()})
+        finally:
+            module.metrics.clear_metrics()
+
+    def guess_next_effect(self) -> datetime | None:
+        """Return when the next open task is due: that is where most ticks have an effect."""
+        read = _drop_unreadable(lambda _event, _context: read_soonest_due())
+        return read(None, None)
 
     def _load_handler(self, name: str) -> tuple[ModuleType, str]:
         module, _, attribute = self._properties[self._ids[name]]["Handler"].rpartition(".")

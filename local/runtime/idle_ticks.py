@@ -1,98 +1,118 @@
-"""Find the next tick of the scanner and the sweeper that could find anything to do.
+"""Find the next tick of a schedule that would do anything, so that a jump can skip the others.
 
-Without this, a jump over a year would run half a million ticks that do nothing. A tick is skipped
-only if the function would change and send nothing: the scanner needs an open task beyond its cursor
-that is due soon; the sweeper an overdue task, a recovering breaker, a blocked task past its
-timeout, or a task whose code was redeployed.
+A year has half a million ticks, and nearly all of them do nothing. Whether a tick does anything is
+not decided here: the function itself runs at that time, without being able to change anything.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from datetime import datetime
-from typing import Any
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
-from duecourse.adapters.aws.dynamodb.circuit_breakers import STATE_KEY as BREAKERS_KEY
-from duecourse.adapters.aws.dynamodb.circuit_breakers import to_breaker
-from duecourse.adapters.aws.dynamodb.deployments import STATE_KEY as DEPLOYMENT_KEY
-from duecourse.adapters.aws.dynamodb.scan_cursors import STATE_KEY as CURSOR_KEY
-from duecourse.adapters.aws.dynamodb.task_mapper import AWAITING_FIX, BLOCKED
-from duecourse.app import registry, stores
-from duecourse.domain.dispatch.timing import LOOKAHEAD
-from duecourse.domain.limits.circuit_breaker import CircuitState
-from duecourse.domain.time.instant import from_text
-from duecourse.usecases.dispatch.recover_expired_leases import GRACE_PERIOD
+from local.runtime.dry_run import DryRun
 
-from local.runtime.moto_tables import ALWAYS, every_tick_if_unreadable, get_table, state_value
+# Without a write, error rates change for two hours at most.
+RATES_LAST = timedelta(hours=2)
+_Search = Callable[["TickFinder", datetime, int], int | None]
 
 
-@every_tick_if_unreadable
-def scanner_needed_from() -> datetime | None:
-    cursor = _scan_cursor()
-    if cursor is None:
-        return ALWAYS  # the first tick sets the cursor
-    undispatched = [due_at for due_at in _open_due_times() if due_at >= from_text(cursor)]
-    return min(undispatched) - LOOKAHEAD if undispatched else None
+class TickFinder:
+    """The ticks of one function.
+
+    `guess` returns near which time the next effect may be; a wrong guess only costs time.
+    `count_changes` returns how often stored data was changed.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        period: timedelta,
+        run_dry: Callable[[datetime], DryRun],
+        guess: Callable[[], datetime | None],
+        count_changes: Callable[[], int],
+    ) -> None:
+        self._search = _SEARCHES.get(function, TickFinder._take_first)
+        self._period = period
+        self._run_dry = run_dry
+        self._guess = guess
+        self._count_changes = count_changes
+        self._changes = -1
+        self._idle_until: datetime | None = None
+        self._found: datetime | None = None
+        self._lead = timedelta(0)
+
+    def first_needed(self, first: datetime, until: datetime) -> datetime | None:
+        """Return the first tick with an effect from the tick `first` to `until`, or None."""
+        if not self._is_answered(first, until):
+            self._changes = self._count_changes()
+            count = (until - first) // self._period + 1
+            index = self._search(self, first, count) if count > 0 else None
+            self._found = None if index is None else first + index * self._period
+            self._idle_until = until if self._found is None else self._found - self._period
+        return self._found
+
+    def is_idle(self, tick: datetime, now: datetime) -> bool:
+        """Return whether the tick, which is due `now` or was due just before, can be skipped."""
+        if self._idle_until is None or tick > self._idle_until:
+            return False
+        if self._changes == self._count_changes() or tick < now:
+            return True
+        return not self._run_dry(now).has_effect
+
+    def _is_answered(self, first: datetime, until: datetime) -> bool:
+        if self._changes != self._count_changes() or self._idle_until is None:
+            return False
+        if self._found is not None:
+            return first <= self._found <= until
+        return until <= self._idle_until
+
+    def _take_first(self, _first: datetime, _count: int) -> int | None:
+        return 0
+
+    def _search_lasting(self, first: datetime, count: int) -> int | None:
+        """Search ticks that once they have an effect keep it until something is changed.
+
+        So a tick without an effect proves that those before it have none.
+        """
+        low, high = -1, count
+        expected = self._guess() if count > 1 else None
+        if expected is not None:
+            near = min((expected + self._lead - first) // self._period, count - 1)
+            for guess in (near, near - 1, near + 1):
+                low, high = self._narrow(first, guess, low, high)
+        low, high = self._narrow(first, count - 1, low, high)
+        while high - low > 1:
+            low, high = self._narrow(first, (low + high) // 2, low, high)
+        if high == count:
+            return None
+        if expected is not None:
+            self._lead = first + high * self._period - expected
+        return high
+
+    def _narrow(self, first: datetime, index: int, low: int, high: int) -> tuple[int, int]:
+        """Dry-run one tick. Return the last one without an effect and the first one with one."""
+        if not low < index < high:
+            return low, high
+        has_effect = self._run_dry(first + index * self._period).has_effect
+        return (low, index) if has_effect else (index, high)
+
+    def _search_fading(self, first: datetime, count: int) -> int | None:
+        """Search ticks of the alerts, one by one: without a write, an alert comes and goes.
+
+        What the function measures as zero stays zero, and after RATES_LAST nothing new is raised.
+        """
+        for index in range(count):
+            run = self._run_dry(first + index * self._period)
+            if run.reply is None:
+                return index
+            is_quiet = not run.reply["raised"] and index * self._period >= RATES_LAST
+            if is_quiet or not any(map(any, run.metrics.values())):
+                return None
+        return None
 
 
-@every_tick_if_unreadable
-def sweeper_needed_from() -> datetime | None:
-    if _has_redeployed_fix():
-        return ALWAYS
-    moments = [due_at + GRACE_PERIOD for due_at in _open_due_times()]
-    return min([*moments, *_breaker_recovery_times(), *_blocked_timeouts()], default=None)
-
-
-def _breaker_recovery_times() -> list[datetime]:
-    stored = _load_state(BREAKERS_KEY).get("breakers", {}).values()
-    returning = [one for one in map(to_breaker, stored) if one.state is CircuitState.RETURNING]
-    return [one.state_until for one in returning if one.state_until is not None]
-
-
-def _blocked_timeouts() -> list[datetime]:
-    blocked = [attrs for shard, attrs in _due_index_items() if shard == BLOCKED]
-    since = [attrs.get("blocked_at", attrs["due_at"]).value for attrs in blocked]
-    return [from_text(one) + stores.settings().blocked_timeout for one in since]
-
-
-def _has_redeployed_fix() -> bool:
-    """Return whether a task waits that failed with a code version other than the deployed one."""
-    waiting = [attrs["run"].value for shard, attrs in _due_index_items() if shard == AWAITING_FIX]
-    if not waiting:
-        return False
-    version, deployment = registry.deployed_version(), _load_state(DEPLOYMENT_KEY)
-    if deployment.get("version") == version and deployment["is_done"]:
-        return False
-    return any(json.loads(run)["handler_version"] != version for run in waiting)
-
-
-def _open_due_times() -> list[datetime]:
-    return [_due_time(attrs) for shard, attrs in _due_index_items() if shard >= 0]
-
-
-def _due_time(attrs: dict[str, Any]) -> datetime:
-    """Return the due time, or ALWAYS if unreadable: every sweep has to record such an item."""
-    try:
-        return from_text(attrs["due_at"].value)
-    except ValueError:
-        return ALWAYS
-
-
-def _due_index_items() -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the shard and attributes of every item in the due index."""
-    for item in get_table("TasksTable").all_items():
-        if "due_shard" in item.attrs:
-            yield int(item.attrs["due_shard"].value), item.attrs
-
-
-def _scan_cursor() -> str | None:
-    return min(_load_state(CURSOR_KEY).values(), default=None)
-
-
-def _load_state(key: str) -> dict[str, Any]:
-    for item in get_table("StateTable").all_items():
-        if item.attrs["key"].value == key:
-            stored: dict[str, Any] = state_value(item.attrs)
-            return stored
-    return {}
+_SEARCHES: dict[str, _Search] = {
+    "ScannerFunction": TickFinder._search_lasting,
+    "SweeperFunction": TickFinder._search_lasting,
+    "AlertsFunction": TickFinder._search_fading,
+}

@@ -38,7 +38,7 @@ class QueueSource:
         self._is_known_empty = is_due and not batches
         return batches
 
-    def next_at(self, now: datetime) -> datetime | None:
+    def next_at(self, now: datetime, _until: datetime | None = None) -> datetime | None:
         if self._is_known_empty and self._is_due(now):
             return now + _EMPTY_RECEIVE_DELAY  # polling again at once would stop time
         return self._next_available_at()

@@ -29,8 +29,11 @@ class Source(Protocol):
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         """Return the activities to start now. The caller starts all of them."""
 
-    def next_at(self, now: datetime) -> datetime | None:
-        """Return when the source will next start something, or None."""
+    def next_at(self, now: datetime, until: datetime | None) -> datetime | None:
+        """Return when the source will next start something, or None.
+
+        With `until`, what starts later does not matter.
+        """
 
 
 class Activity(Generic[T]):
@@ -211,9 +214,10 @@ class Scheduler:
 
     def _next_event_at(self) -> datetime | None:
         now = self._clock.now()
-        moments = [source.next_at(now) for source in self._sources]
-        moments += [wake_at for wake_at, _, _ in self._sleeping[:1]]
-        return min((moment for moment in moments if moment is not None), default=None)
+        soonest = self._sleeping[0][0] if self._sleeping else None
+        for source in self._sources:
+            soonest = _earlier(soonest, source.next_at(now, _earlier(soonest, self._target)))
+        return soonest
 
     def _seconds_until(self, moment: datetime | None) -> float | None:
         if self._clock.is_manual or moment is None:
@@ -228,3 +232,7 @@ class Scheduler:
     def _notify_idle(self) -> None:
         self._is_idle = True
         self._condition.notify_all()
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min((instant for instant in (one, other) if instant is not None), default=None)

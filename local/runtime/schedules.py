@@ -6,11 +6,13 @@ import re
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from duecourse.domain.time.instant import to_text
 
 from local.runtime.functions import Functions, InvocationError
+from local.runtime.idle_ticks import TickFinder
 from local.runtime.template import ACCOUNT, REGION, resources_of_type
 
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
@@ -18,23 +20,24 @@ _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class Schedule:
-    """`needed_from` returns from when on a tick could find anything to do.
-
-    While the clock is advanced, earlier ticks are skipped.
-    """
+    """While `can_skip` returns True for its function, ticks without an effect are skipped."""
 
     def __init__(
         self,
         function: str,
         period: timedelta,
         functions: Functions,
-        needed_from: Callable[[str, datetime], datetime | None],
+        can_skip: Callable[[str], bool],
+        count_changes: Callable[[], int],
     ) -> None:
         self._function = function
         self._period = period
         self._functions = functions
-        self._needed_from = needed_from
+        self._can_skip = can_skip
         self._last_tick: datetime | None = None
+        run_dry = partial(functions.run_dry, function)
+        guess = functions.guess_next_effect
+        self._finder = TickFinder(function, period, run_dry, guess, count_changes)
 
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         if self._last_tick is None:
@@ -43,14 +46,14 @@ class Schedule:
         if tick <= self._last_tick:
             return ()
         self._last_tick = tick
-        start = self._needed_from(self._function, now)
-        return (self._invoke,) if start is not None and start <= now else ()
+        is_skipped = self._can_skip(self._function) and self._finder.is_idle(tick, now)
+        return () if is_skipped else (self._invoke,)
 
-    def next_at(self, now: datetime) -> datetime | None:
-        start = self._needed_from(self._function, now)
-        if start is None:
-            return None
-        return self._next_tick(max(start, now + timedelta(microseconds=1)))
+    def next_at(self, now: datetime, until: datetime | None) -> datetime | None:
+        tick = self._next_tick(now + timedelta(microseconds=1))
+        if until is None or not self._can_skip(self._function):
+            return tick
+        return self._finder.first_needed(tick, until)
 
     def _next_tick(self, instant: datetime) -> datetime:
         """Return the first tick at or after `instant`."""
@@ -78,7 +81,9 @@ class Schedule:
 def make_schedules(
     template: dict[str, Any],
     functions: Functions,
-    needed_from: Callable[[str, datetime], datetime | None],
+    *,
+    can_skip: Callable[[str], bool],
+    count_changes: Callable[[], int],
 ) -> list[Schedule]:
     rules = resources_of_type(template, "AWS::Events::Rule").values()
     return [
@@ -86,7 +91,8 @@ def make_schedules(
             target["Arn"]["Fn::GetAtt"][0],
             _parse_period(rule["ScheduleExpression"]),
             functions,
-            needed_from,
+            can_skip,
+            count_changes,
         )
         for rule in rules
         for target in rule["Targets"]
@@ -96,5 +102,5 @@ def make_schedules(
 def _parse_period(expression: str) -> timedelta:
     found = _RATE.fullmatch(expression)
     if found is None:
-        raise ValueError(f"{expression}: the local stack plays rate(...) schedules only")
+        raise ValueError(f"{expression}: the local stack supports only rate(...) schedules")
     return timedelta(**{f"{found[2]}s": int(found[1])})

@@ -21,8 +21,6 @@ from local.runtime import moto_patches
 from local.runtime.call_interceptor import CallInterceptor
 from local.runtime.clock import LocalClock
 from local.runtime.functions import Functions
-from local.runtime.idle_alert_ticks import alerts_needed_from
-from local.runtime.idle_ticks import scanner_needed_from, sweeper_needed_from
 from local.runtime.outbox import Outbox, OutboxChannel
 from local.runtime.queue_sources import make_queue_sources
 from local.runtime.resources import make_resources, read_chat_tokens
@@ -47,11 +45,6 @@ _CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "local",
     "AWS_SECRET_ACCESS_KEY": "local",
     "AWS_SESSION_TOKEN": "local",
-}
-_NEEDED_FROM = {
-    "ScannerFunction": scanner_needed_from,
-    "SweeperFunction": sweeper_needed_from,
-    "AlertsFunction": alerts_needed_from,
 }
 
 
@@ -79,6 +72,7 @@ class Stack:
         self.calls = CallInterceptor(self.faults)
         self.outbox = Outbox(self.clock, self.calls)
         self.websocket_api = WebSocketApi(self.invoke, self.clock, self.calls)
+        self.skips_idle_ticks = True
         self.functions: Functions
 
     def start(self, *, log_level: str = "WARNING") -> None:
@@ -175,7 +169,12 @@ class Stack:
         self._register_adapters()
         queues = make_queue_sources(self._template, self.functions, resolver)
         streams = make_stream_sources(self._template, self.functions, resolver, self.clock)
-        ticks = make_schedules(self._template, self.functions, self._tick_needed_from)
+        ticks = make_schedules(
+            self._template,
+            self.functions,
+            can_skip=self._can_skip_ticks,
+            count_changes=lambda: self.calls.change_count,
+        )
         # Due work comes before the processing of its stream records.
         return [*queues, *ticks, *streams]
 
@@ -197,19 +196,14 @@ class Stack:
                 del sys.modules[name]
         invalidate_caches()
         self._register_adapters()
+        self.calls.change_count += 1  # other code may have something to do
         registry.custom_handlers()
         return registry.deployed_version()
 
-    def _tick_needed_from(self, function: str, now: datetime) -> datetime | None:
-        """Return from when on ticks of `function` are needed.
-
-        Ticks are skipped only while the clock is advanced, and not if a fault is pending for the
-        function.
-        """
-        if not self.scheduler.is_advancing or self.faults.has_pending_for(function):
-            return now
-        matters_from = _NEEDED_FROM.get(function)
-        return matters_from() if matters_from else now
+    def _can_skip_ticks(self, function: str) -> bool:
+        """Return True while the clock is advanced, unless a fault is pending for the function."""
+        can_skip = self.skips_idle_ticks and self.scheduler.is_advancing
+        return can_skip and not self.faults.has_pending_for(function)
 
     def _set_environment(self, values: dict[str, Any]) -> None:
         for name, value in values.items():

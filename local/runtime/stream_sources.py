@@ -40,7 +40,7 @@ class StreamSource:
         self._is_busy = True
         return (self._invoke,)
 
-    def next_at(self, now: datetime) -> datetime | None:
+    def next_at(self, now: datetime, _until: datetime | None = None) -> datetime | None:
         if self._is_busy or self._position >= len(self._stream_records()):
             return None
         return max(self._retry_at or now, now)

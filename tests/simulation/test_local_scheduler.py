@@ -86,7 +86,8 @@ class AlwaysDueSource:
         del now
         return ()
 
-    def next_at(self, now: datetime) -> datetime | None:
+    def next_at(self, now: datetime, until: datetime | None) -> datetime | None:
+        del until
         return now
 
 

@@ -36,5 +36,5 @@ def _find_token(event: dict[str, Any]) -> ApiToken | None:
     try:
         return secrets.api_tokens().find(secret)
     except InvalidTokensError as error:
-        logger.error("nobody is let in", problem=str(error))
+        logger.error("api_tokens_invalid", problem=str(error))
         return None

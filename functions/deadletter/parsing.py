@@ -17,14 +17,14 @@ from duecourse.usecases.dead_letters.handle import DeadLetterContent
 
 
 def letter_from_record(record: SQSRecord) -> DeadLetter:
-    said = record.raw_event.get("messageAttributes") or {}
+    attributes = record.raw_event.get("messageAttributes") or {}
     return DeadLetter(
         id=record.message_id,
         queue=_queue_from_arn(record.event_source_arn),
         body=record.body,
         sent_at=_from_milliseconds(record.attributes.sent_timestamp),
         cause=parse_cause(
-            _attribute_value(said, "ErrorCode"), _attribute_value(said, "ErrorMessage")
+            _attribute_value(attributes, "ErrorCode"), _attribute_value(attributes, "ErrorMessage")
         ),
     )
 

@@ -18,14 +18,14 @@ logger = Logger(service="live", child=True)
 def broadcast_records(records: Sequence[Record]) -> None:
     """Send the records. Raises if the connections cannot be read; then the batch is retried."""
     try:
-        heard = broadcast(
+        results = broadcast(
             _recent_events(records, now=stores.clock().now()), services.broadcast_deps()
         )
     except InvalidTokensError as error:
-        logger.error("nobody is told anything", problem=str(error))
+        logger.error("api_tokens_invalid", problem=str(error))
         return
-    for one in heard:
-        _log_result(one)
+    for result in results:
+        _log_result(result)
 
 
 def _recent_events(records: Sequence[Record], *, now: datetime) -> Iterator[LiveEvent]:
@@ -35,14 +35,16 @@ def _recent_events(records: Sequence[Record], *, now: datetime) -> Iterator[Live
                 yield from parse_live_events(record)
         except Exception:
             # Live events are best effort: skip the record and send those after it.
-            logger.exception("a record is passed over", keys=record["dynamodb"].get("Keys"))
+            logger.exception("record_skipped", keys=record["dynamodb"].get("Keys"))
 
 
 def _log_result(result: BroadcastResult) -> None:
-    told = {"connection_id": result.connection.id, "by": result.connection.token_name}
+    connection = {"connection_id": result.connection.id, "by": result.connection.token_name}
     if result.error is not None:
-        logger.warning("broadcast_failed", extra={**told, "error": repr(result.error)})
+        logger.warning("broadcast_failed", extra={**connection, "error": repr(result.error)})
     elif result.missed_count:
-        logger.warning("broadcast_events_missed", extra={**told, "missed": result.missed_count})
+        logger.warning(
+            "broadcast_events_missed", extra={**connection, "missed": result.missed_count}
+        )
     elif result.end_reason:
-        logger.info("connection_closed", extra={**told, "reason": result.end_reason})
+        logger.info("connection_closed", extra={**connection, "reason": result.end_reason})

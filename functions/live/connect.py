@@ -18,10 +18,10 @@ def authorize(event: dict[str, Any]) -> dict[str, Any]:
 
     Raises if the tokens cannot be read, which refuses the connection too.
     """
-    knock = _to_connect_request(event)
+    request = _to_connect_request(event)
     try:
         connection = connect(
-            knock,
+            request,
             connections=stores.connections(),
             tokens=secrets.api_tokens(),
             allowed_origins=stores.settings().live_origins,
@@ -32,11 +32,13 @@ def authorize(event: dict[str, Any]) -> dict[str, Any]:
     except UnauthorizedError as error:
         return {"statusCode": 401, "body": str(error)}
     except InvalidTokensError as error:
-        logger.error("nobody is let in", problem=str(error))
+        logger.error("api_tokens_invalid", problem=str(error))
         return {"statusCode": 401, "body": str(UnauthorizedError())}
     logger.info("connection_opened", connection_id=connection.id, by=connection.token_name)
-    chosen = {"Sec-WebSocket-Protocol": knock.subprotocol} if knock.subprotocol else {}
-    return {"statusCode": 200, "headers": chosen}
+    response_headers = (
+        {"Sec-WebSocket-Protocol": request.subprotocol} if request.subprotocol else {}
+    )
+    return {"statusCode": 200, "headers": response_headers}
 
 
 def _to_connect_request(event: dict[str, Any]) -> ConnectRequest:

@@ -20,15 +20,15 @@ metrics = Metrics(service="scanner")
 @metrics.log_metrics
 @reports_unreadable(logger, metrics)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    scanner = ScanDeps(
+    deps = ScanDeps(
         store=stores.task_store(),
         queue=queues.work_queue(),
         clock=stores.clock(),
         fan_out=stores.fan_out(),
         has_time=lambda: context.get_remaining_time_in_millis() > RESERVED_MS,
     )
-    looked = scan_due(scanner, stores.scan_cursors(), shard_count=stores.settings().shard_count)
-    metrics.add_metric("TasksDispatched", MetricUnit.Count, looked.dispatched_count)
-    if looked.dispatched_count or not looked.is_complete:
-        logger.info("scanned", dispatched=looked.dispatched_count, is_complete=looked.is_complete)
-    return {"dispatched": looked.dispatched_count, "is_complete": looked.is_complete}
+    result = scan_due(deps, stores.scan_cursors(), shard_count=stores.settings().shard_count)
+    metrics.add_metric("TasksDispatched", MetricUnit.Count, result.dispatched_count)
+    if result.dispatched_count or not result.is_complete:
+        logger.info("scanned", dispatched=result.dispatched_count, is_complete=result.is_complete)
+    return {"dispatched": result.dispatched_count, "is_complete": result.is_complete}

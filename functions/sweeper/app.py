@@ -36,7 +36,7 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     def has_time() -> bool:
         return context.get_remaining_time_in_millis() > RESERVED_MS
 
-    sweeper = SweepDeps(
+    deps = SweepDeps(
         store=stores.task_store(),
         queue=queues.work_queue(),
         failure_queue=queues.failure_queue(),
@@ -44,7 +44,7 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         has_time=has_time,
     )
     shards = list_shards(stores.scan_cursors().load(), stores.settings().shard_count)
-    counts = asdict(recover_expired_leases(sweeper, shards))
+    counts = asdict(recover_expired_leases(deps, shards))
     counts |= {
         "breakers_closed": _run_duty(
             lambda: close_recovered_breakers(stores.breakers(), now=stores.clock().now())
@@ -53,7 +53,7 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
             lambda: retry_tasks_after_deploy(registry.deployed_version(), _redeploy_deps(has_time))
         ),
         "timed_out": _run_duty(
-            lambda: expire_blocked_tasks(sweeper, stores.settings().blocked_timeout)
+            lambda: expire_blocked_tasks(deps, stores.settings().blocked_timeout)
         ),
         "unreadable": _note_unreadable(),
     }

@@ -28,24 +28,24 @@ logger = Logger(service="webhook")
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     name = str((event.get("pathParameters") or {}).get("platform"))
     try:
-        heard = _receive(name, event)
+        result = _receive(name, event)
     except (UnknownPlatformError, TooLargeError, NotVerifiedError, InvalidFieldsError) as error:
-        logger.info("refused", platform=name[:MAX_PLATFORM_LENGTH], reason=str(error))
+        logger.info("webhook_refused", platform=name[:MAX_PLATFORM_LENGTH], reason=str(error))
         body = problem_from_error(error)
         return _response(body["status"], CONTENT_TYPE, body)
-    logger.info("message_received" if heard.message else "acknowledged", platform=name)
-    return _response(HTTPStatus.OK, "application/json", heard.reply)
+    logger.info("message_received" if result.message else "acknowledged", platform=name)
+    return _response(HTTPStatus.OK, "application/json", result.reply)
 
 
 def _receive(name: str, event: dict[str, Any]) -> InboundResult:
-    heard = registry.inbound_parser(name).parse(
+    result = registry.inbound_parser(name).parse(
         RawRequest.from_event(event), now=stores.clock().now()
     )
     if name not in registry.channels():  # no channel to reply through
         raise UnknownPlatformError
-    if heard.message is not None:
-        queues.chat_queue().send(heard.message)
-    return heard
+    if result.message is not None:
+        queues.chat_queue().send(result.message)
+    return result
 
 
 def _response(status: int, content_type: str, body: Mapping[str, Any] | None) -> dict[str, Any]:

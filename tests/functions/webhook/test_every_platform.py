@@ -110,7 +110,7 @@ def test_neither_words_nor_proofs_are_logged(
 
     outcomes = [record.getMessage() for record in caplog.records]
     logged = str([vars(record) for record in caplog.records])
-    assert outcomes == ["message_received", "refused"]
+    assert outcomes == ["message_received", "webhook_refused"]
     for secret in ("tea", "a-guess", sent.headers[SIGNATURE_HEADER[platform]]):
         assert secret not in logged
 

@@ -114,7 +114,7 @@ def test_a_function_that_did_nothing_says_so_by_the_name_of_its_error(
 def test_a_function_that_fails_without_words_fails_all_the_same(aws: Receiver, body: Any) -> None:
     fails(aws, body)
     error = failure(aws)
-    assert (str(error), error.effect) == ("resize: it failed without a word", Effect.UNKNOWN)
+    assert (str(error), error.effect) == ("resize: it failed without a message", Effect.UNKNOWN)
 
 
 def test_a_function_that_fails_with_a_novel_is_cut(aws: Receiver) -> None:

@@ -115,7 +115,7 @@ def test_everybody_hears_everything_in_order() -> None:
 def test_everybody_hears_what_they_asked_for() -> None:
     house = House("a", "b")
     house.connections.update_subscription("a", Subscription(types=("breaker:",)))
-    house.push(*events("1"), *events("2", kind="breaker:opened"))
+    house.push(*events("1"), *events("2", event_type="breaker:opened"))
     assert house.pusher.heard == {"a": ["2"], "b": ["1", "2"]}
 
 

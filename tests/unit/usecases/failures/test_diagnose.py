@@ -29,7 +29,7 @@ from tests.support.fakes.tasks import MemoryStore
 LOCKED = Failure.create("warehouse 7 is locked by batch 9")  # that no rule knows
 PRINT = fingerprint_of(LOCKED)
 TENTH = 1.1
-UNREAD = "what was learnt could not be read: no route"
+UNREAD = "learned_patterns_unavailable: no route"
 
 
 def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -> MemoryPatterns:

@@ -78,6 +78,6 @@ class CachedSecret(Generic[T]):
 
 def _error_code(error: Exception) -> str:
     """Return AWS's error code, such as AccessDeniedException."""
-    told = getattr(error, "response", None)
-    code = told.get("Error", {}).get("Code") if isinstance(told, dict) else None
+    response = getattr(error, "response", None)
+    code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
     return str(code or type(error).__name__)

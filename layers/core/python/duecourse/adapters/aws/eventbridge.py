@@ -34,10 +34,10 @@ class EventBridgeBus:
         self._backoff = backoff
 
     def publish(self, events: Sequence[LiveEvent]) -> None:
-        taken = 0
+        published = 0
         for request in _split_batches(self._to_entry(event) for event in events):
-            self._put_with_retry(request, published_count=taken)
-            taken += len(request)
+            self._put_with_retry(request, published_count=published)
+            published += len(request)
 
     def _put_with_retry(
         self, entries: list[PutEventsRequestEntryTypeDef], *, published_count: int
@@ -46,15 +46,17 @@ class EventBridgeBus:
 
         Entries after a rejected one may have been accepted out of order; they are sent again.
         """
-        taken, code = 0, ""
+        published, code = 0, ""
         for tries in range(1, MAX_ATTEMPTS + 1):
-            more, code = self._put_once(entries[taken:], published_count=published_count + taken)
-            taken += more
-            if taken == len(entries):
+            more, code = self._put_once(
+                entries[published:], published_count=published_count + published
+            )
+            published += more
+            if published == len(entries):
                 return
             if tries < MAX_ATTEMPTS:
                 self._backoff(tries)
-        raise PublishError(published_count + taken, code)
+        raise PublishError(published_count + published, code)
 
     def _put_once(
         self, entries: list[PutEventsRequestEntryTypeDef], *, published_count: int

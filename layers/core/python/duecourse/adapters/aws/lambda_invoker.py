@@ -78,8 +78,8 @@ class FunctionFailedError(DuecourseError):
 
     def __init__(self, function: str, error: Mapping[str, Any]) -> None:
         message, named = error.get("errorMessage"), error.get("errorType")
-        shown = message if isinstance(message, str) else "it failed without a word"
-        super().__init__(truncate_middle(f"{function}: {shown}", _MAX_MESSAGE_LENGTH))
+        text = message if isinstance(message, str) else "it failed without a message"
+        super().__init__(truncate_middle(f"{function}: {text}", _MAX_MESSAGE_LENGTH))
         self.type = named[:_MAX_NAME_LENGTH] if isinstance(named, str) else "FunctionError"
         self.effect = Effect.NONE if named in _NOT_APPLIED_ERRORS else Effect.UNKNOWN
 
@@ -159,10 +159,10 @@ def _to_transport_error(function: str, error: BotoCoreError) -> DuecourseError:
 
 def _parse_error(body: bytes) -> Mapping[str, Any]:
     try:
-        told = json.loads(body.decode())
+        parsed = json.loads(body.decode())
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return parsed if isinstance(parsed, dict) else {}
 
 
 def _require_json(function: str, body: bytes) -> bytes:

@@ -8,4 +8,4 @@ _log = logging.getLogger("duecourse")
 
 
 def log_learning_unavailable(error: Exception) -> None:
-    _log.warning("what was learnt could not be read: %s", error)
+    _log.warning("learned_patterns_unavailable: %s", error)

@@ -42,8 +42,8 @@ class Subscription:
 
     def to_json(self) -> dict[str, Any]:
         """Return the subscription without its empty fields."""
-        told = {**asdict(self), "types": list(self.types)}
-        return {name: value for name, value in told.items() if value}
+        values = {**asdict(self), "types": list(self.types)}
+        return {name: value for name, value in values.items() if value}
 
 
 SUBSCRIPTION_FIELDS = tuple(one.name for one in fields(Subscription))

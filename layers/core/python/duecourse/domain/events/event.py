@@ -30,8 +30,8 @@ class LiveEvent:
 
     def to_json(self) -> dict[str, Any]:
         detail = {**self.detail, "event_id": self.id}
-        told = {"type": str(self.type), "task_id": self.task_id, "at": to_text(self.at)}
-        return {**told, "detail": detail}
+        values = {"type": str(self.type), "task_id": self.task_id, "at": to_text(self.at)}
+        return {**values, "detail": detail}
 
 
 def build_live_events(old: Task | None, new: Task | None, *, at: datetime) -> list[LiveEvent]:

@@ -43,9 +43,9 @@ class ConnectRequest:
     @property
     def secret(self) -> str | None:
         """The token, or None if the request carries none or more than one."""
-        shown = [*self._subprotocol_secrets(), *self._header_secrets()]
-        shown += [self.query["token"]] if "token" in self.query else []
-        return shown[0] if len(shown) == 1 else None
+        secrets = [*self._subprotocol_secrets(), *self._header_secrets()]
+        secrets += [self.query["token"]] if "token" in self.query else []
+        return secrets[0] if len(secrets) == 1 else None
 
     @property
     def subprotocol(self) -> str | None:
@@ -79,12 +79,12 @@ class ConnectRequest:
         return [one.strip() for one in offered]
 
     def _subprotocol_secrets(self) -> list[str]:
-        shown = [
+        encoded = [
             one.removeprefix(BEARER_PREFIX)
             for one in self._offered_subprotocols()
             if one.startswith(BEARER_PREFIX)
         ]
-        return [_decode_token(one) for one in shown]
+        return [_decode_token(one) for one in encoded]
 
     def _header_secrets(self) -> list[str]:
         if "authorization" not in self.headers:

@@ -37,8 +37,8 @@ class AuditEntry:
         call = self.call
         took = f"{call.milliseconds} ms" if call.milliseconds is not None else "unknown"
         cost = f"${to_dollars(call.cost):.6f}" if call.cost is not None else "unknown"
-        told = f"provider={call.provider} model={call.model or 'unknown'} outcome={self.outcome}"
-        return f"{LOG_PREFIX} {told} duration={took} cost={cost} task={self.task_id}"
+        summary = f"provider={call.provider} model={call.model or 'unknown'} outcome={self.outcome}"
+        return f"{LOG_PREFIX} {summary} duration={took} cost={cost} task={self.task_id}"
 
     def to_json(self) -> dict[str, Any]:
         return {

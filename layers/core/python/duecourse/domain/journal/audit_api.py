@@ -40,18 +40,18 @@ class ApiChange:
     @property
     def text(self) -> str:
         """The entry as one line for the log."""
-        told = (
+        line = (
             f"{LOG_PREFIX} token={self.token_name} {self.method} {self.escaped_path} {self.status}"
         )
-        told = f"{told} task={self.task_id}" if self.task_id else told
-        return f"{told} {self.escaped_detail}" if self.detail else told
+        line = f"{line} task={self.task_id}" if self.task_id else line
+        return f"{line} {self.escaped_detail}" if self.detail else line
 
     @property
     def escaped_detail(self) -> str:
         return truncate_middle(quote(self.detail or "", safe="=,"), DETAIL_LIMIT)
 
     def to_json(self) -> dict[str, Any]:
-        shown = {
+        values = {
             "text": self.text,
             "at": to_text(self.at),
             "token": self.token_name,
@@ -59,5 +59,5 @@ class ApiChange:
             "path": self.escaped_path,
             "status": self.status,
         }
-        shown |= {"task_id": self.task_id} if self.task_id else {}
-        return shown | ({"detail": self.escaped_detail} if self.detail else {})
+        values |= {"task_id": self.task_id} if self.task_id else {}
+        return values | ({"detail": self.escaped_detail} if self.detail else {})

@@ -94,8 +94,8 @@ def failure_increments(error: LoggedError, run: Run, *, is_newly_blocked: bool) 
         name = f"{PATTERN_PREFIX}{error.category[:NAME_LIMIT]}#{error.pattern[:NAME_LIMIT]}"
         found.append(Increment(day, name, {"errors": 1}, latest=last))
     if error.provider:
-        ran = {**_run_counts(run), "failures": 1}
-        found.append(Increment(day, PROVIDER_PREFIX + error.provider, ran))
+        counts = {**_run_counts(run), "failures": 1}
+        found.append(Increment(day, PROVIDER_PREFIX + error.provider, counts))
     return found
 
 

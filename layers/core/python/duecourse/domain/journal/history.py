@@ -6,13 +6,23 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.lifecycle.awaited_task import awaited_task_id
+from duecourse.domain.journal.failure_events import (
+    TypeAndDetail,
+    action_of,
+    error_detail,
+    failure_reason,
+    final_failure_events,
+    last_error_detail,
+    recovery_events,
+    retry_events,
+    review_detail,
+    run_detail,
+)
 from duecourse.domain.lifecycle.blocked import blocked_timeout_reason, is_escalation
 from duecourse.domain.lifecycle.spec_review import is_reviewed
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus
-from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.tasks.skipped import SkippedOccurrences, describe_skip
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -20,11 +30,6 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_text
 
-_TypeAndDetail = tuple[EventType, dict[str, Any]]
-_BLOCKED_EVENT_BY_ACTION: dict[Action | None, EventType] = {
-    Action.RETRY_WITH_SPEC_REFRESH: EventType.TASK_SPEC_REFRESH_REQUESTED,
-    Action.ESCALATE_TO_HUMAN: EventType.TASK_ESCALATED,
-}
 _EDITABLE_FIELDS = (
     "description",
     "due_at",
@@ -74,12 +79,12 @@ def start_events(task_id: str, run: Run) -> list[Event]:
     return events
 
 
-def _creation_events(task: Task) -> Iterator[_TypeAndDetail]:
+def _creation_events(task: Task) -> Iterator[TypeAndDetail]:
     by = {"by": task.created_by} if task.created_by else {}
     yield EventType.TASK_CREATED, {"due_at": to_text(task.due_at), "type": task.type, **by}
 
 
-def _change_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
+def _change_events(old: Task, new: Task) -> Iterator[TypeAndDetail]:
     run = ended_run(old, new)
     if run is not None and _is_amendment(run, old):
         yield from _amendment_events(run, old, new)
@@ -93,25 +98,25 @@ def _change_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
         yield EventType.TASK_SKIPPED, _skip_detail(new, new.skipped)
 
 
-def _transition_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
+def _transition_events(old: Task, new: Task) -> Iterator[TypeAndDetail]:
     """Return the events of a change that ended no run."""
     if new.status is Status.PENDING_VERIFICATION:
         yield from _verification_events(old, new)
     elif old.status is Status.PENDING and new.status is Status.PENDING:
         yield from _edit_events(old, new)
-    elif (why := blocked_timeout_reason(old, new)) is not None:
-        yield EventType.TASK_FAILED, {**_last_error_detail(new), "reason": why}
+    elif (reason := blocked_timeout_reason(old, new)) is not None:
+        yield EventType.TASK_FAILED, {**last_error_detail(new), "reason": reason}
     elif is_escalation(old, new):
-        yield from _recovery_events(new)
-        detail = {**_last_error_detail(new), **_review_detail(old), "reason": _failure_reason(new)}
+        yield from recovery_events(new)
+        detail = {**last_error_detail(new), **review_detail(old), "reason": failure_reason(new)}
         yield EventType.TASK_ESCALATED, detail
     else:
         yield from _unblocked_events(old, new)
 
 
-def _unblocked_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
+def _unblocked_events(old: Task, new: Task) -> Iterator[TypeAndDetail]:
     if new.status is Status.PENDING and old.status is not Status.PENDING:
-        review = _review_detail(old) if is_reviewed(new) else {}
+        review = review_detail(old) if is_reviewed(new) else {}
         detail = {"from": str(old.status), "due_at": to_text(new.due_at), **review}
         yield EventType.TASK_UNBLOCKED, detail
 
@@ -121,33 +126,29 @@ def _is_amendment(run: Run, old: Task) -> bool:
     return old.run is not None and old.run.id == run.id and old.run.ended_at is not None
 
 
-def _amendment_events(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
+def _amendment_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail]:
     is_reclassified = old.run is not None and old.run.diagnosis != run.diagnosis
     yield from (
         _reclassification_events(run, old, new) if is_reclassified else _resolution_events(run, new)
     )
 
 
-def _reclassification_events(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
+def _reclassification_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail]:
     """Return the reclassification event and the events that follow from the new decision."""
     detail = {"run_id": run.id, "from": old.last_error_category, "category": run.category}
-    yield EventType.TASK_RECLASSIFIED, {**detail, "action": _action_of(new)}
+    yield EventType.TASK_RECLASSIFIED, {**detail, "action": action_of(new)}
     yield from _unblocked_events(old, new)
     if new.next_retry_at is not None:
-        yield from _retry_events(run, new, _error_detail(run))
+        yield from retry_events(run, new, error_detail(run))
     elif new.status is Status.PENDING or _blocked_state(new) != _blocked_state(old):
-        yield from _final_failure_events(run, old, new, _error_detail(run))
-
-
-def _action_of(task: Task) -> str | None:
-    return str(task.recovery_action) if task.recovery_action else None
+        yield from final_failure_events(run, old, new, error_detail(run))
 
 
 def _blocked_state(task: Task) -> tuple[Status, Action | None]:
     return task.status, task.recovery_action if task.status is Status.BLOCKED else None
 
 
-def _resolution_events(run: Run, new: Task) -> Iterator[_TypeAndDetail]:
+def _resolution_events(run: Run, new: Task) -> Iterator[TypeAndDetail]:
     yield EventType.TASK_RESOLVED, {"run_id": run.id, "mutation": str(run.mutation.status)}
     if new.status is Status.COMPLETED:
         yield EventType.TASK_COMPLETED, {"run_id": run.id, "nominal_at": to_text(run.nominal_at)}
@@ -155,14 +156,14 @@ def _resolution_events(run: Run, new: Task) -> Iterator[_TypeAndDetail]:
         yield EventType.TASK_CANCELLED, {}
 
 
-def _verification_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
+def _verification_events(old: Task, new: Task) -> Iterator[TypeAndDetail]:
     if new.wait_reason is not old.wait_reason and new.run is not None:
         detail = {"run_id": new.run.id, **_reason_to_wait(new)}
         yield EventType.TASK_VERIFICATION_REQUESTED, detail
 
 
-def _run_end_events(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
-    detail = _run_detail(run)
+def _run_end_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail]:
+    detail = run_detail(run)
     if old.status is Status.PENDING_VERIFICATION and run.error is None:
         yield EventType.TASK_APPROVED, {"run_id": run.id}
     elif run.status is RunStatus.COMMITTED:
@@ -173,85 +174,12 @@ def _run_end_events(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     if run.error is None:
         return
     if new.next_retry_at is not None:
-        yield from _retry_events(run, new, _error_detail(run))
+        yield from retry_events(run, new, error_detail(run))
     else:
-        yield from _final_failure_events(run, old, new, _error_detail(run))
+        yield from final_failure_events(run, old, new, error_detail(run))
 
 
-def _run_detail(run: Run) -> dict[str, Any]:
-    return {"run_id": run.id, "nominal_at": to_text(run.nominal_at)}
-
-
-def _error_detail(run: Run) -> dict[str, Any]:
-    error = {"error": run.error, "category": run.category, "run_status": str(run.status)}
-    return {**_run_detail(run), **error, **_learned_of(run.diagnosis or NOT_DIAGNOSED)}
-
-
-def _learned_of(diagnosis: RunDiagnosis) -> dict[str, Any]:
-    learned = {"learned": True} if diagnosis.learned else {}
-    return {**learned, **({"adapted": diagnosis.adapted.to_json()} if diagnosis.adapted else {})}
-
-
-def _retry_events(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[_TypeAndDetail]:
-    if run.status is RunStatus.PAUSED_BUDGET:
-        yield EventType.BUDGET_EXCEEDED, {"run_id": run.id, "budget": new.payload.get("budget")}
-    next_retry_at = to_text(new.next_retry_at) if new.next_retry_at else None
-    retry = {"next_retry_at": next_retry_at, "attempt": run.attempt + 1}
-    yield EventType.TASK_RETRY_SCHEDULED, {**detail, **retry}
-    yield from _recovery_events(new)
-
-
-def _final_failure_events(
-    run: Run, old: Task, new: Task, detail: dict[str, Any]
-) -> Iterator[_TypeAndDetail]:
-    if run.is_unsafe_to_repeat:
-        yield EventType.TASK_INDETERMINATE, {**detail, "key": run.mutation.idempotency_key}
-    if new.status is Status.BLOCKED:
-        yield from _recovery_events(new)
-        if new.recovery_action is Action.ASK_PERSON:
-            return
-        if new.recovery_action is Action.MARK_AS_BLOCKED:
-            yield from _exhausted_events(run, new, detail)
-        kind = _BLOCKED_EVENT_BY_ACTION.get(new.recovery_action, EventType.TASK_PERMANENTLY_BLOCKED)
-        yield kind, {**detail, **_review_detail(new), "reason": _failure_reason(new)}
-        return
-    yield from _exhausted_events(run, new, detail)
-    yield EventType.TASK_FAILED, detail
-    if new.paused and not old.paused:
-        detail = {"reason": f"{new.failed_occurrences} occurrences failed in a row"}
-        yield EventType.TASK_PAUSED, detail
-
-
-def _exhausted_events(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[_TypeAndDetail]:
-    if run.attempt > 1:
-        exhausted = {**detail, "attempt": run.attempt, "reason": _failure_reason(new)}
-        yield EventType.TASK_RETRY_EXHAUSTED, exhausted
-
-
-def _failure_reason(task: Task) -> str | None:
-    """Return the last guidance line, or the last error if there is none or a fix is awaited."""
-    is_said = bool(task.guidance) and task.recovery_action is not Action.AWAIT_FIX
-    return task.guidance[-1] if is_said else task.last_error
-
-
-def _review_detail(task: Task) -> dict[str, Any]:
-    review_id = awaited_task_id(task)
-    return {"review_task_id": review_id} if review_id else {}
-
-
-def _last_error_detail(task: Task) -> dict[str, Any]:
-    return _error_detail(task.run) if task.run else {"error": task.last_error}
-
-
-def _recovery_events(task: Task) -> Iterator[_TypeAndDetail]:
-    """Return the event for the recovery action, if the task has guidance."""
-    if task.guidance:
-        detail = {"action": _action_of(task), "guidance": task.guidance[-1]}
-        run = {"run_id": task.run.id} if task.run else {}
-        yield EventType.TASK_RECOVERY_ACTION, {**run, **detail}
-
-
-def _deferral_event(task: Task) -> _TypeAndDetail:
+def _deferral_event(task: Task) -> TypeAndDetail:
     due_at = to_text(task.due_at)
     if task.wait_reason is WaitReason.REQUEUED:
         return EventType.TASK_UNDELIVERED, {"error": task.last_error, "due_at": due_at}
@@ -278,7 +206,7 @@ def _wait_state(task: Task) -> tuple[datetime, Wait | None]:
     return task.due_at, task.wait
 
 
-def _edit_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
+def _edit_events(old: Task, new: Task) -> Iterator[TypeAndDetail]:
     if new.paused != old.paused:
         yield (EventType.TASK_PAUSED if new.paused else EventType.TASK_RESUMED), {}
     elif new.wait is not None and _wait_state(new) != _wait_state(old):

@@ -112,9 +112,9 @@ def apply_correction(
     It applies only if the rules still give the category that was corrected. It never changes
     whether the failure counts as a retry: otherwise a wait could have no end.
     """
-    said = pattern.correction if pattern else None
-    is_meant = said is not None and said.applies_to(diagnosis.category)
-    category = policy.categories.get(said.category) if said and is_meant else None
+    correction = pattern.correction if pattern else None
+    is_applicable = correction is not None and correction.applies_to(diagnosis.category)
+    category = policy.categories.get(correction.category) if correction and is_applicable else None
     if category is None or not (category.counts and policy.categories[diagnosis.category].counts):
         return diagnosis
     return replace(
@@ -142,7 +142,7 @@ def pattern_to_json(pattern: LearnedPattern) -> dict[str, Any]:
 
     `category` is what the next such failure gets if the rules read it like the latest one.
     """
-    said = pattern.correction
+    correction = pattern.correction
     return {
         "policy": pattern.policy,
         "fingerprint": pattern.fingerprint,
@@ -154,17 +154,21 @@ def pattern_to_json(pattern: LearnedPattern) -> dict[str, Any]:
         "worked": pattern.retries_succeeded,
         "success_percent": to_percent(pattern.retries_succeeded, pattern.retries_attempted),
         "last_seen": to_text(pattern.last_seen_at),
-        "said_by_person": said is not None,
-        "said_by": said.corrected_by if said else None,
-        "said_at": to_text_or_none(said.corrected_at if said else None),
+        "said_by_person": correction is not None,
+        "said_by": correction.corrected_by if correction else None,
+        "said_at": to_text_or_none(correction.corrected_at if correction else None),
     }
 
 
 def _next_category(pattern: LearnedPattern) -> str:
-    said = pattern.correction
-    if said is None:
+    correction = pattern.correction
+    if correction is None:
         return pattern.category
-    return said.category if said.applies_to(pattern.rule_category) else pattern.rule_category
+    return (
+        correction.category
+        if correction.applies_to(pattern.rule_category)
+        else pattern.rule_category
+    )
 
 
 def to_percent(part: int, whole: int) -> float | None:

@@ -209,10 +209,12 @@ def _common_patterns(totals: Totals) -> list[dict[str, Any]]:
 
 def _lateness(total: _CounterTotal) -> dict[str, Any]:
     buckets, largest = total.histogram(BUCKET_PREFIX), total["max"]
-    shown = {name: percentile(buckets, n, max_value=largest) for name, n in _PERCENTILES.items()}
+    percentiles = {
+        name: percentile(buckets, n, max_value=largest) for name, n in _PERCENTILES.items()
+    }
     return {
         "count": total["runs"],
-        **shown,
+        **percentiles,
         "max": largest if total["runs"] else None,
         "histogram": [{"up_to_ms": bar.up_to_ms, "count": bar.count} for bar in to_bars(buckets)],
     }

@@ -86,8 +86,8 @@ def _handle_message(
     The reply context is removed first: it holds credentials for the reply that are valid for a
     while.
     """
-    kept = replace(letter, body=json.dumps(message.without_reply_context().to_json()))
-    deps.dead_letters.save(kept.prepare_for_storage(_UNANSWERED_REASON))
+    stored = replace(letter, body=json.dumps(message.without_reply_context().to_json()))
+    deps.dead_letters.save(stored.prepare_for_storage(_UNANSWERED_REASON))
     deps.notification_queue.send(undeliverable_notification(message))
     return DeadLetterOutcome.STORED
 

@@ -54,24 +54,24 @@ def broadcast(events: Iterable[LiveEvent], deps: BroadcastDeps) -> Sequence[Broa
     connections = deps.connections.list_all()
     if not connections:
         return []
-    told = [(event, encode_event(event)) for event in events]
-    if not told:
+    messages = [(event, encode_event(event)) for event in events]
+    if not messages:
         return []
     is_valid = _valid_token_hashes(connections, deps)
     deadline = deps.clock.now() + TIME_LIMIT
 
     def serve(n: int) -> BroadcastResult:
         try:
-            return _send_to_connection(connections[n], told, deps, is_valid, deadline)
-        except Exception as error:  # noqa: BLE001 - of one listener; it is told by the outcome
+            return _send_to_connection(connections[n], messages, deps, is_valid, deadline)
+        except Exception as error:  # noqa: BLE001 - it is part of the result
             return BroadcastResult(connections[n], error=error)
 
     return list(deps.fan_out(serve, range(len(connections))))
 
 
 def _valid_token_hashes(connections: Sequence[Connection], deps: BroadcastDeps) -> frozenset[str]:
-    shown = {connection.token_sha256 for connection in connections}
-    return frozenset(sha256 for sha256 in shown if deps.tokens.find_by_hash(sha256))
+    hashes = {connection.token_sha256 for connection in connections}
+    return frozenset(sha256 for sha256 in hashes if deps.tokens.find_by_hash(sha256))
 
 
 def _send_to_connection(

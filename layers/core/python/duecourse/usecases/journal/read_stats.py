@@ -12,10 +12,10 @@ from duecourse.ports.journal import Stats
 
 def read_stats(days: int, *, stats: Stats, now: datetime) -> StatsWindow:
     """Return the stats of the last `days` UTC days, including today."""
-    shown = last_days(utc_day(now), days)
+    listed_days = last_days(utc_day(now), days)
     return StatsWindow(
-        days=shown,
-        counters=stats.read_counters(shown),
+        days=listed_days,
+        counters=stats.read_counters(listed_days),
         failed_subjects=stats.list_given_up(MAX_LISTED),
-        repeated_failures=stats.list_repeated(since=from_text(shown[-1])),
+        repeated_failures=stats.list_repeated(since=from_text(listed_days[-1])),
     )

@@ -174,17 +174,18 @@ class DynamoErrorLog:
         Items past their retention are left out, even if DynamoDB has not deleted them yet.
         """
         oldest = ERROR_PREFIX + to_text(now - self._retention)
-        shown: list[JournalItem] = []
+        items: list[JournalItem] = []
         for partition in partitions:
-            wanted = limit + 1 - len(shown)  # one extra item shows whether there is another page
+            # One extra item shows whether there is another page.
+            item_count = limit + 1 - len(items)
             found = JournalItem.query(
-                partition, JournalItem.entry < position, scan_index_forward=False, limit=wanted
+                partition, JournalItem.entry < position, scan_index_forward=False, limit=item_count
             )
-            shown += [item for item in found if item.entry >= oldest]
-            if len(shown) > limit:
+            items += [item for item in found if item.entry >= oldest]
+            if len(items) > limit:
                 break
-        errors = list(read_items(shown[:limit], _to_error))
-        return ErrorPage(errors, _cursor_at(shown[limit - 1]) if len(shown) > limit else None)
+        errors = list(read_items(items[:limit], _to_error))
+        return ErrorPage(errors, _cursor_at(items[limit - 1]) if len(items) > limit else None)
 
     def _expiry(self, at: datetime) -> int:
         return int((at + self._retention).timestamp())

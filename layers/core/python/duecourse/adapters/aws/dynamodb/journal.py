@@ -66,10 +66,10 @@ class DynamoJournal:
         found = JournalItem.query(
             _audit_key(day), JournalItem.entry > (after or _FIRST_POSITION), limit=limit + 1
         )
-        shown = list(found)  # one extra item shows whether there is another page
-        has_more = len(shown) > limit
-        items = list(read_items(shown[:limit], lambda item: item.detail))
-        return AuditPage(items, shown[limit - 1].entry if has_more else None)
+        found_items = list(found)  # one extra item shows whether there is another page
+        has_more = len(found_items) > limit
+        items = list(read_items(found_items[:limit], lambda item: item.detail))
+        return AuditPage(items, found_items[limit - 1].entry if has_more else None)
 
     def _to_audit_item(
         self, entry: AuditEntry | ApiChange | OperatorChange, entry_id: str

@@ -58,9 +58,11 @@ class DynamoPatterns:
             PatternItem.last_seen.set(to_text(observed.observed_at)),
             PatternItem.repeats.set(_patterns_key(observed.policy)),
         ]
-        nobody = PatternItem.corrected_category.does_not_exist()
+        is_uncorrected = PatternItem.corrected_category.does_not_exist()
         if not update_if(
-            item, [*changes, _set_expiry(observed.observed_at + RETENTION)], condition=nobody
+            item,
+            [*changes, _set_expiry(observed.observed_at + RETENTION)],
+            condition=is_uncorrected,
         ):
             item.update([*changes, _set_expiry(observed.observed_at + CORRECTED_RETENTION)])
 

@@ -18,8 +18,8 @@ class DynamoScanCursors:
     def load(self) -> Mapping[int, datetime | None]:
         """Return the cursor of each shard.
 
-        If the item is unreadable, nobody knows which shards hold tasks: all of them are returned,
-        without a cursor. The scanner then starts over, and the sweeper finds the tasks it misses.
+        If the item is unreadable, every shard that may exist is returned, without a cursor. The
+        scanner then starts over, and the sweeper finds the tasks it misses.
         """
         try:
             return read_state(STATE_KEY, _to_cursors) or {}

@@ -96,8 +96,8 @@ def to_tracker_item(tracker: FailureTracker) -> TrackerItem:
         "repeated_since": to_text(since) if since else None,
         "expires_at": int((tracker.last_error_at + RETENTION).timestamp()),
     }
-    given = {name: value for name, value in values.items() if value is not None}
-    return TrackerItem(tracker_key(tracker), TRACKER, **given)
+    set_values = {name: value for name, value in values.items() if value is not None}
+    return TrackerItem(tracker_key(tracker), TRACKER, **set_values)
 
 
 def to_tracker(item: TrackerItem) -> FailureTracker:
@@ -126,9 +126,9 @@ def _add_increment(increment: Increment) -> None:
     stands, passed = Path(name) >= number, Path(name).does_not_exist() | (Path(name) < number)
     choices = [(actions, stands), ([*actions, Path(name).set(number)], passed)]
     for attempt in range(2 * MAX_ATTEMPTS):
-        chosen, condition = choices[attempt % 2]
+        actions_to_try, condition = choices[attempt % 2]
         try:
-            item.update(chosen, condition)
+            item.update(actions_to_try, condition)
         except UpdateError as error:
             if not is_condition_failed(error) or attempt == 2 * MAX_ATTEMPTS - 1:
                 raise

@@ -150,21 +150,21 @@ class DynamoTaskStore:
         return sorted((task for task in tasks if task.is_open), key=lambda task: task.due_at)
 
     def list_page(self, task_filter: TaskFilter, *, limit: int, cursor: str | None) -> TaskPage:
-        shown: list[Task] = []
+        tasks: list[Task] = []
         position = decode_cursor(cursor)
         keys = self._iterate_older(position, limit)
         for _ in range(MAX_READ_ROUNDS):
-            looked_at = list(islice(keys, limit))
-            if not looked_at:
-                return TaskPage(shown, None)
-            found = self._load([task_id for _, task_id in looked_at])
-            for position in looked_at:
+            keys_read = list(islice(keys, limit))
+            if not keys_read:
+                return TaskPage(tasks, None)
+            found = self._load([task_id for _, task_id in keys_read])
+            for position in keys_read:
                 task = found.get(position[1])
                 if task is not None and task_filter.matches(task):
-                    shown.append(task)
-                if len(shown) == limit:
-                    return TaskPage(shown, encode_cursor(position))
-        return TaskPage(shown, encode_cursor(position))
+                    tasks.append(task)
+                if len(tasks) == limit:
+                    return TaskPage(tasks, encode_cursor(position))
+        return TaskPage(tasks, encode_cursor(position))
 
     def list_soonest(self, limit: int) -> Sequence[Task]:
         coming = filter(runs_or_comes, self._load_first_due(self._all_shards(), limit))

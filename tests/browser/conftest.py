@@ -1,4 +1,4 @@
-"""Every test gets a page that must stay free of errors and may not talk to any other host."""
+"""Fixtures for pages that must stay free of errors and may not contact any other host."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page
 
-from tests.browser.running import TOKEN, Running, chromium, running
+from tests.browser.stack_process import TOKEN, StackProcess, launch_chromium, start_stack
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 
 
 @dataclass(frozen=True)
-class Look:
-    """How somebody looks at it."""
+class Display:
+    """Viewport and colour scheme of a page."""
 
     viewport: dict[str, int] = field(default_factory=lambda: DESKTOP)
     scheme: str = "light"
@@ -26,71 +26,82 @@ class Look:
         return f"{'phone' if self.viewport is PHONE else 'desktop'}-{self.scheme}"
 
 
-LOOKS = [Look(viewport, scheme) for viewport in (PHONE, DESKTOP) for scheme in ("light", "dark")]
+DISPLAYS = [
+    Display(viewport, scheme) for viewport in (PHONE, DESKTOP) for scheme in ("light", "dark")
+]
 
 
-class Watch:
-    """What a page did that no page of ours may do."""
+class PageMonitor:
+    """Records errors, warnings, native dialogs and requests to other hosts."""
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self.wrong: list[str] = []
+        self.violations: list[str] = []
 
-    def over(self, context: BrowserContext) -> None:
-        context.on("console", self._said)
-        context.on("weberror", lambda error: self.wrong.append(f"raised {error.error}"))
-        context.on("request", self._asked)
-        context.on("page", lambda page: page.on("websocket", self._connected))
+    def attach(self, context: BrowserContext) -> None:
+        context.on("console", self._check_message)
+        context.on("weberror", lambda error: self.violations.append(f"raised {error.error}"))
+        context.on("request", self._check_request)
+        context.on("dialog", self._check_dialog)
+        context.on("page", lambda page: page.on("websocket", self._check_websocket))
 
-    def _said(self, message: ConsoleMessage) -> None:
+    def _check_message(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self.wrong.append(f"console {message.type}: {message.text} {message.location}")
+            self.violations.append(f"console {message.type}: {message.text} {message.location}")
 
-    def _asked(self, request: Any) -> None:
+    def _check_dialog(self, dialog: Dialog) -> None:
+        self.violations.append(f"native {dialog.type}: {dialog.message}")
+        dialog.dismiss()
+
+    def _check_request(self, request: Any) -> None:
         if not request.url.startswith((f"{self._url}/", "data:")):
-            self.wrong.append(f"asked {request.url}")
+            self.violations.append(f"requested {request.url}")
 
-    def _connected(self, socket: Any) -> None:
+    def _check_websocket(self, socket: Any) -> None:
         if not socket.url.startswith(f"{self._url.replace('http', 'ws')}/"):
-            self.wrong.append(f"connected to {socket.url}")
+            self.violations.append(f"connected to {socket.url}")
 
 
 @pytest.fixture(scope="session")
-def stack() -> Iterator[Running]:
-    """One for all tests, on the manual clock; each test begins with an empty system."""
-    with running("manual") as started:
-        yield started
+def stack() -> Iterator[StackProcess]:
+    """One stack for the session, on the manual clock. Each test starts with an empty system."""
+    with start_stack("manual") as process:
+        yield process
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    with chromium() as launched:
+    with launch_chromium() as launched:
         yield launched
 
 
-Opener = Callable[..., Page]
+OpenPage = Callable[..., Page]
 
 
 @pytest.fixture
-def watch(stack: Running) -> Iterator[Watch]:
+def page_monitor(stack: StackProcess) -> Iterator[PageMonitor]:
     stack.reset()
-    watching = Watch(stack.url)
-    yield watching
-    assert watching.wrong == []
+    monitor = PageMonitor(stack.url)
+    yield monitor
+    assert monitor.violations == []
 
 
 @pytest.fixture
-def open_page(stack: Running, browser: Browser, watch: Watch) -> Iterator[Opener]:
-    """Opens the dashboard as somebody who has the token, at one of its pages."""
+def open_page(
+    stack: StackProcess, browser: Browser, page_monitor: PageMonitor
+) -> Iterator[OpenPage]:
+    """Return a function that opens a page of the dashboard with the token."""
     contexts: list[BrowserContext] = []
 
-    def opened(page: str = "", look: Look | None = None, *, token: str | None = TOKEN) -> Page:
-        look = look or Look()
+    def open_tab(
+        page: str = "", display: Display | None = None, *, token: str | None = TOKEN
+    ) -> Page:
+        display = display or Display()
         context = browser.new_context(
-            viewport=look.viewport, color_scheme=look.scheme, reduced_motion="reduce"
+            viewport=display.viewport, color_scheme=display.scheme, reduced_motion="reduce"
         )
         contexts.append(context)
-        watch.over(context)
+        page_monitor.attach(context)
         tab = context.new_page()
         tab.set_default_timeout(15_000)
         tab.goto(f"{stack.url}/" + (f"#token={token}" if token else ""))
@@ -99,6 +110,6 @@ def open_page(stack: Running, browser: Browser, watch: Watch) -> Iterator[Opener
             tab.goto(f"{stack.url}/#/{page}")
         return tab
 
-    yield opened
+    yield open_tab
     for context in contexts:
         context.close()

@@ -1,7 +1,7 @@
 """The Now page under load: thousands of open tasks, hundreds of events a second, for minutes.
 
-The events are pushed past the functions: on one laptop these could not bring forth so many. The
-page cannot tell.
+The events are pushed without the functions, which could not produce so many on one laptop. The
+page cannot tell the difference.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from playwright.sync_api import Browser, Page
 from local.runtime.api_gateway import Gateway
 from local.runtime.server import Server
 from local.runtime.stack import Stack
-from tests.browser.running import TOKEN, chromium
+from tests.browser.stack_process import TOKEN, launch_chromium
 from tests.support.builders.tasks import a_task
 
 FIRST_PAINT_LIMIT = 2_000  # milliseconds
-SHOWN_LIMIT = 5_000  # moto looks at every task for each of the ten queries
+SHOWN_LIMIT = 5_000  # moto scans every task for each of the ten queries
 GROWTH_LIMIT = 3.0  # megabytes of heap from the first half minute to the end
-PAUSE_LIMIT = 500  # milliseconds that the page may not answer for
+PAUSE_LIMIT = 500  # milliseconds that the page may be unresponsive
 WARM_UP = 30.0
-SETTLED_WITHIN = 300.0
+IDLE_TIMEOUT = 300.0
 TOKEN_KEY = "duecourse.token"  # as functions/api/dashboard/session.js has it
-_PAUSES = """() => {
+_RECORD_PAUSES = """() => {
   window.longest = 0;
   let last = performance.now();
   setInterval(() => {
@@ -46,16 +46,16 @@ _PAUSES = """() => {
 
 
 @dataclass(frozen=True)
-class Seen:
-    """Times in milliseconds, the heap in megabytes, after the garbage was collected."""
+class LoadResult:
+    """Times in milliseconds, the heap in megabytes after a garbage collection."""
 
     tasks: int
     seconds: float
     pushed: int
-    heard: int
+    received: int
     is_live: bool
     first_paint: float
-    shown: float
+    shown_after: float
     longest_pause: float
     heap_before: float
     heap_after: float
@@ -67,48 +67,48 @@ class Seen:
         return [
             *self.lasting_problems,
             *(["the first paint is late"] if self.first_paint > FIRST_PAINT_LIMIT else []),
-            *(["the tasks are shown late"] if self.shown > SHOWN_LIMIT else []),
+            *(["the tasks are shown late"] if self.shown_after > SHOWN_LIMIT else []),
             *(["the page freezes"] if self.longest_pause > PAUSE_LIMIT else []),
         ]
 
     @property
     def lasting_problems(self) -> list[str]:
-        """Those that no machine is slow enough to explain."""
+        """Problems that a slow machine does not explain."""
         growth = self.heap_after - self.heap_before
         return [
-            *(["the page was cut off"] if not self.is_live or self.heard < self.pushed else []),
+            *(["the page was cut off"] if not self.is_live or self.received < self.pushed else []),
             *(["memory grows"] if growth > GROWTH_LIMIT else []),
             *(["nodes pile up"] if self.nodes_after > 1.2 * self.nodes_before else []),
         ]
 
 
-def measured(browser: Browser, *, tasks: int, rate: int, seconds: float) -> Seen:
+def measure_page(browser: Browser, *, tasks: int, rate: int, seconds: float) -> LoadResult:
     warm_up = min(WARM_UP, seconds / 2)
-    with _serving(tasks) as (stack, url):
-        page, first_paint, shown = _opened(browser, url)
-        with _pushing(stack, rate) as pushed:
+    with _serve_stack(tasks) as (stack, url):
+        page, first_paint, shown_after = _open_now_page(browser, url)
+        with _push_events(stack, rate) as pushed:
             page.wait_for_timeout(1_000 * warm_up)
-            page.evaluate(_PAUSES)
-            before = _heap(page)
+            page.evaluate(_RECORD_PAUSES)
+            before = _measure_heap(page)
             page.wait_for_timeout(1_000 * (seconds - warm_up))
             longest = page.evaluate("window.longest")
-            after = _heap(page)
+            after = _measure_heap(page)
         is_live = page.locator("#connection[data-state=live]").count() == 1
-        return Seen(
-            *(tasks, seconds, len(pushed), sum(pushed), is_live, first_paint, shown, longest),
+        return LoadResult(
+            *(tasks, seconds, len(pushed), sum(pushed), is_live, first_paint, shown_after, longest),
             *(before[0], after[0], before[1], after[1]),
         )
 
 
 @contextmanager
-def _serving(tasks: int) -> Iterator[tuple[Stack, str]]:
+def _serve_stack(tasks: int) -> Iterator[tuple[Stack, str]]:
     stack = Stack(is_clock_manual=False)
     stack.start(log_level="CRITICAL")
     server = Server(Gateway(stack), 0)
-    serving = threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True)
-    serving.start()
+    thread = threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True)
+    thread.start()
     try:
-        _fill(stack, tasks)
+        _create_tasks(stack, tasks)
         yield stack, f"http://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
@@ -116,8 +116,8 @@ def _serving(tasks: int) -> Iterator[tuple[Stack, str]]:
         stack.stop()
 
 
-def _fill(stack: Stack, tasks: int) -> None:
-    """Due from an hour on, so that nothing runs meanwhile."""
+def _create_tasks(stack: Stack, tasks: int) -> None:
+    """Create tasks that are due in an hour or later, so that none runs meanwhile."""
     now = stack.clock.now()
 
     def create(n: int) -> None:
@@ -131,43 +131,41 @@ def _fill(stack: Stack, tasks: int) -> None:
 
     for n in range(tasks):
         stack.scheduler.call(partial(create, n))
-    stack.scheduler.wait_until_idle(
-        SETTLED_WITHIN
-    )  # the history of so many is kept in its own time
+    stack.scheduler.wait_until_idle(IDLE_TIMEOUT)  # until the journal has recorded all of them
 
 
-def _opened(browser: Browser, url: str) -> tuple[Page, float, float]:
+def _open_now_page(browser: Browser, url: str) -> tuple[Page, float, float]:
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.goto(f"{url}/health")
     page.evaluate(f"sessionStorage.setItem('{TOKEN_KEY}', '{TOKEN}')")
     page.goto(f"{url}/#/now")
     page.wait_for_selector("#due-soon [data-task]")
-    shown = page.evaluate("performance.now()")
+    shown_after = page.evaluate("performance.now()")
     [paint] = page.evaluate("performance.getEntriesByName('first-paint').map((e) => e.startTime)")
     page.wait_for_selector("#connection[data-state=live]")
-    return page, paint, shown
+    return page, paint, shown_after
 
 
 @contextmanager
-def _pushing(stack: Stack, rate: int) -> Iterator[list[int]]:
-    """Of each event, how many heard it."""
+def _push_events(stack: Stack, rate: int) -> Iterator[list[int]]:
+    """Push events in the background; yields how many connections got each one."""
     pushed: list[int] = []
-    is_over = threading.Event()
+    stop_event = threading.Event()
 
     def push() -> None:
-        began = time.monotonic()
-        while not is_over.wait(0.01):
-            while len(pushed) < (time.monotonic() - began) * rate:
-                pushed.append(stack.websocket_api.broadcast(json.dumps(_event(len(pushed)))))
+        started = time.monotonic()
+        while not stop_event.wait(0.01):
+            while len(pushed) < (time.monotonic() - started) * rate:
+                pushed.append(stack.websocket_api.broadcast(json.dumps(_make_event(len(pushed)))))
 
     thread = threading.Thread(target=push, daemon=True)
     thread.start()
     yield pushed
-    is_over.set()
+    stop_event.set()
     thread.join()
 
 
-def _event(n: int) -> dict[str, Any]:
+def _make_event(n: int) -> dict[str, Any]:
     task_id = f"{n % 100_000:08d}-0000-4000-8000-000000000000"
     detail = {
         "event_id": f"{task_id}:2:0",
@@ -181,7 +179,7 @@ def _event(n: int) -> dict[str, Any]:
     return {"type": kind, "task_id": task_id, "at": at, "detail": detail}
 
 
-def _heap(page: Page) -> tuple[float, int]:
+def _measure_heap(page: Page) -> tuple[float, int]:
     session = page.context.new_cdp_session(page)
     session.send("HeapProfiler.collectGarbage")
     used = session.send("Runtime.getHeapUsage")["usedSize"]
@@ -199,14 +197,14 @@ def main() -> int:
     print(
         f"{options.tasks:,} tasks, {options.rate} events/s, {options.seconds:g} s", file=sys.stderr
     )
-    with chromium() as browser:
-        wanted = {"tasks": options.tasks, "rate": options.rate, "seconds": options.seconds}
-        seen = measured(browser, **wanted)
-    for name, value in asdict(seen).items():
+    with launch_chromium() as browser:
+        arguments = {"tasks": options.tasks, "rate": options.rate, "seconds": options.seconds}
+        result = measure_page(browser, **arguments)
+    for name, value in asdict(result).items():
         print(f"  {name.replace('_', ' '):<14}{value:>12,.1f}")
-    for problem in seen.problems:
+    for problem in result.problems:
         print(f"  {problem}")
-    return 1 if seen.problems else 0
+    return 1 if result.problems else 0
 
 
 if __name__ == "__main__":

@@ -1,23 +1,23 @@
-"""Takes the pictures of the dashboard that README.md shows."""
+"""Takes the screenshots of README.md."""
 
 from __future__ import annotations
 
 from local.runtime.template import ROOT
 from tests.browser.conftest import DESKTOP
-from tests.browser.running import TOKEN, chromium, running
-from tests.browser.scenes import a_busy_day
+from tests.browser.sample_tasks import create_sample_tasks
+from tests.browser.stack_process import TOKEN, launch_chromium, start_stack
 
 PICTURES = ROOT / "docs" / "pictures"
-SHOWN = {"playground": "light", "now": "dark"}
+SCHEME_BY_PAGE = {"playground": "light", "now": "dark"}
 
 
 def main() -> None:
     PICTURES.mkdir(exist_ok=True)
-    with running("manual") as stack, chromium() as browser:
-        a_busy_day(stack)
+    with start_stack("manual") as stack, launch_chromium() as browser:
+        create_sample_tasks(stack)
         stack.say("/remind in 10s stretch")
         stack.advance("10s")
-        for name, scheme in SHOWN.items():
+        for name, scheme in SCHEME_BY_PAGE.items():
             page = browser.new_context(viewport=DESKTOP, color_scheme=scheme).new_page()
             page.goto(f"{stack.url}/#token={TOKEN}")
             page.wait_for_selector("#connection[data-state=live]")

@@ -1,4 +1,4 @@
-"""The first thing that a newcomer sees, told as they live it."""
+"""The playground: chat, board, clock, and tasks that fail on purpose."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import LOOKS, PHONE, Look, Opener
-from tests.browser.running import Running
+from tests.browser.conftest import DISPLAYS, PHONE, Display, OpenPage
+from tests.browser.stack_process import StackProcess
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=str)
-def test_a_reminder_is_set_waits_and_arrives(look: Look, open_page: Opener) -> None:
-    page = open_page(look=look)
+@pytest.mark.parametrize("display", DISPLAYS, ids=str)
+def test_a_reminder_is_created_and_delivered(display: Display, open_page: OpenPage) -> None:
+    page = open_page(display=display)
     chat = page.locator("#chat")
     page.get_by_label("Message", exact=True).fill("/remind in 10s stretch")
     page.get_by_role("button", name="Send").click()
@@ -26,7 +26,9 @@ def test_a_reminder_is_set_waits_and_arrives(look: Look, open_page: Opener) -> N
         expect(page.locator(f"[data-step={step}]")).to_have_attribute("data-done", "true")
 
 
-def test_something_fails_on_purpose_and_recovers(stack: Running, open_page: Opener) -> None:
+def test_a_transient_failure_is_retried_and_recovers(
+    stack: StackProcess, open_page: OpenPage
+) -> None:
     page = open_page()
     page.locator("[data-fail=transient]").click()
     stack.advance("2s")
@@ -41,7 +43,7 @@ def test_something_fails_on_purpose_and_recovers(stack: Running, open_page: Open
     assert (task["status"], task["retry_count"]) == ("completed", 2)
 
 
-def test_a_specification_is_reviewed_on_the_way(stack: Running, open_page: Opener) -> None:
+def test_a_spec_review_is_shown(stack: StackProcess, open_page: OpenPage) -> None:
     page = open_page()
     page.locator("[data-fail=review]").click()
     expect(page.locator("#make-fail")).to_contain_text("will fail in a moment")
@@ -53,7 +55,7 @@ def test_a_specification_is_reviewed_on_the_way(stack: Running, open_page: Opene
     assert (review["status"], task["status"]) == ("completed", "completed")
 
 
-def test_a_button_under_a_message_says_its_command(stack: Running, open_page: Opener) -> None:
+def test_a_chat_button_sends_its_command(stack: StackProcess, open_page: OpenPage) -> None:
     page = open_page()
     stack.say("/remind in 10s stretch")
     stack.advance("11s")
@@ -62,12 +64,12 @@ def test_a_button_under_a_message_says_its_command(stack: Running, open_page: Op
     expect(page.locator("#due-soon")).to_contain_text("stretch")
 
 
-@pytest.mark.parametrize("way", ["#walkthrough", "#make-fail"])
-def test_what_was_made_to_fail_is_seen_without_scrolling(
-    way: str, stack: Running, open_page: Opener
+@pytest.mark.parametrize("section", ["#walkthrough", "#make-fail"])
+def test_a_failing_task_is_visible_without_scrolling(
+    section: str, stack: StackProcess, open_page: OpenPage
 ) -> None:
     page = open_page()
-    page.locator(way).get_by_role("button", name="fail").first.click()
+    page.locator(section).get_by_role("button", name="fail").first.click()
     expect(page.locator("#make-fail")).to_contain_text("will fail in a moment")
     stack.advance("2s")
 
@@ -77,8 +79,8 @@ def test_what_was_made_to_fail_is_seen_without_scrolling(
     assert page.evaluate("window.scrollY") == 0
 
 
-def test_all_ways_to_fail_at_once_are_seen_without_scrolling(
-    stack: Running, open_page: Opener
+def test_all_failing_tasks_are_visible_without_scrolling(
+    stack: StackProcess, open_page: OpenPage
 ) -> None:
     page = open_page()
     for number, kind in enumerate(("transient", "blocked", "review"), start=1):
@@ -91,18 +93,16 @@ def test_all_ways_to_fail_at_once_are_seen_without_scrolling(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_the_chat_is_on_the_first_screen(scheme: str, open_page: Opener) -> None:
-    page = open_page(look=Look(PHONE, scheme))
+def test_on_a_phone_the_chat_is_on_the_first_screen(scheme: str, open_page: OpenPage) -> None:
+    page = open_page(display=Display(PHONE, scheme))
     expect(page.locator("#walkthrough")).to_be_visible()
 
     expect(page.get_by_label("Message", exact=True)).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
 
 
-def test_on_a_phone_each_step_brings_the_pane_where_it_happens(
-    stack: Running, open_page: Opener
-) -> None:
-    page = open_page(look=Look(PHONE))
+def test_on_a_phone_each_step_opens_its_pane(stack: StackProcess, open_page: OpenPage) -> None:
+    page = open_page(display=Display(PHONE))
     page.get_by_role("button", name="Board").click()
     page.get_by_role("button", name="Try it").click()
     expect(page.locator("#chat li.sent")).to_be_visible()
@@ -115,7 +115,9 @@ def test_on_a_phone_each_step_brings_the_pane_where_it_happens(
     expect(page.locator("#chat")).to_be_hidden()
 
 
-def test_what_needs_a_person_is_tried_once_more_before(stack: Running, open_page: Opener) -> None:
+def test_a_task_is_retried_once_before_it_needs_a_person(
+    stack: StackProcess, open_page: OpenPage
+) -> None:
     page = open_page()
     page.locator("[data-fail=blocked]").click()
     expect(page.locator("#make-fail")).to_contain_text("one retry after two minutes")
@@ -126,8 +128,8 @@ def test_what_needs_a_person_is_tried_once_more_before(stack: Running, open_page
     expect(page.locator("#needs-person")).to_contain_text("publish the newsletter")
 
 
-def test_wherever_the_browser_is_times_are_told_as_the_clock_tells_them(
-    stack: Running, open_page: Opener
+def test_times_are_in_utc_in_any_browser_time_zone(
+    stack: StackProcess, open_page: OpenPage
 ) -> None:
     page = open_page()
     zone = {"timezoneId": "America/New_York"}
@@ -137,9 +139,9 @@ def test_wherever_the_browser_is_times_are_told_as_the_clock_tells_them(
     stack.say("/remind in 10s stretch")
     at = stack.call("GET", "/_local/clock")["now"]
 
-    told = f"{at[11:19]} UTC"
-    expect(page.locator("#chat .play-timestamp").last).to_have_text(told)
-    expect(page.locator("#events .feed-time").last).to_have_text(told)
+    expected = f"{at[11:19]} UTC"
+    expect(page.locator("#chat .play-timestamp").last).to_have_text(expected)
+    expect(page.locator("#events .feed-time").last).to_have_text(expected)
     stack.advance("1d")
     expect(page.locator("#chat .play-timestamp").first).to_have_text(
         re.compile(rf"{at[11:16]} UTC")

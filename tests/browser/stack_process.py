@@ -1,4 +1,4 @@
-"""The real command in a process of its own, and a real Chromium to look at it."""
+"""Starts the local stack as a separate process, and a real Chromium."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from playwright.sync_api import Browser, sync_playwright
 from local.runtime.template import ROOT
 
 TOKEN = "local"
-# It talks to nobody but the pages it is shown, and leaves nothing behind.
-_ARGUMENTS = (
+# No background requests, and no stored profile.
+_BROWSER_ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-_ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+_URL = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 @dataclass(frozen=True)
-class Running:
-    """A local stack that listens, and what a program outside can ask of it."""
+class StackProcess:
+    """A running local stack and a client of its HTTP API."""
 
     url: str
 
@@ -40,10 +40,10 @@ class Running:
             return json.loads(answer.read() or b"null")
 
     def create(self, **fields: Any) -> dict[str, Any]:
-        made: dict[str, Any] = self.call(
+        task: dict[str, Any] = self.call(
             "POST", "/tasks", {"channel": "console", "sender_id": "you", **fields}
         )
-        return made
+        return task
 
     def advance(self, by: str) -> None:
         self.call("POST", "/_local/clock", {"advance": by})
@@ -57,29 +57,29 @@ class Running:
 
 
 @contextmanager
-def running(clock: str = "manual") -> Iterator[Running]:
+def start_stack(clock: str = "manual") -> Iterator[StackProcess]:
     command = [f"{sys.prefix}/bin/duecourse", "up", "--port", "0", "--clock", clock]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
-            yield Running(_address(process))
+            yield StackProcess(_read_url(process))
         finally:
             process.terminate()
             process.communicate(timeout=30)
 
 
-def _address(process: subprocess.Popen[str]) -> str:
-    said = []
+def _read_url(process: subprocess.Popen[str]) -> str:
+    lines = []
     for line in process.stdout or ():
-        said.append(line)
-        if found := _ADDRESS.search(line):
-            return found[0]
-    raise AssertionError(f"it did not start: {''.join(said)}")
+        lines.append(line)
+        if match := _URL.search(line):
+            return match[0]
+    raise AssertionError(f"the stack did not start: {''.join(lines)}")
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM", "/usr/bin/chromium")  # noqa: TID251 - where the tests' browser is
+def launch_chromium() -> Iterator[Browser]:
+    path = os.environ.get("CHROMIUM", "/usr/bin/chromium")  # noqa: TID251 - the path of the browser
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=path, args=list(_BROWSER_ARGUMENTS))
         yield browser
         browser.close()

@@ -1,4 +1,4 @@
-"""What people do on the pages reaches the tasks, and what happens to tasks reaches the pages."""
+"""Actions on the pages change tasks, and changes of tasks appear on the pages."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Opener
-from tests.browser.running import Running
-from tests.browser.scenes import ODD, REFUSED, a_busy_day, an_action
+from tests.browser.conftest import OpenPage
+from tests.browser.sample_tasks import (
+    CONNECTION_REFUSED,
+    UNKNOWN_ERROR,
+    create_action,
+    create_sample_tasks,
+)
+from tests.browser.stack_process import StackProcess
 
 
-def test_a_pending_retry_counts_down_to_its_time(stack: Running, open_page: Opener) -> None:
-    task = an_action(stack, "send the invoices", REFUSED)
+def test_a_pending_retry_counts_down_to_its_time(stack: StackProcess, open_page: OpenPage) -> None:
+    task = create_action(stack, "send the invoices", CONNECTION_REFUSED)
     stack.advance("6s")
     page = open_page("now")
 
@@ -22,11 +27,11 @@ def test_a_pending_retry_counts_down_to_its_time(stack: Running, open_page: Open
     expect(row).to_contain_text(re.compile(r"in (9|10|11|12) s"))
 
 
-def test_what_runs_is_counted_from_when_it_began(stack: Running, open_page: Opener) -> None:
-    for call in ("dynamodb.GetItem", "channel.send"):  # the first try does not come to run it
+def test_a_running_task_shows_its_duration(stack: StackProcess, open_page: OpenPage) -> None:
+    for call in ("dynamodb.GetItem", "channel.send"):  # the first attempt fails before the run
         stack.call("POST", "/_local/faults", {"function": "worker", "call": call})
     stack.create(description="stretch", **{"in": "5s"})
-    for _ in range(60):  # its message is back after six minutes, if no sweep finds it before
+    for _ in range(60):  # its message is visible again after six minutes
         stack.advance("10s")
         if running := stack.call("GET", "/now")["running"]:
             break
@@ -34,19 +39,19 @@ def test_what_runs_is_counted_from_when_it_began(stack: Running, open_page: Open
     assert task["started_at"] > task["due_at"]
     page = open_page("now")
 
-    began = page.locator(f"#running [data-task='{task['id']}'] time")
-    expect(began).to_have_attribute("datetime", task["started_at"])
-    expect(began).to_contain_text(re.compile(r"for 1?\d s"))
+    start_time = page.locator(f"#running [data-task='{task['id']}'] time")
+    expect(start_time).to_have_attribute("datetime", task["started_at"])
+    expect(start_time).to_contain_text(re.compile(r"for 1?\d s"))
 
 
-def test_of_a_budget_without_any_money_nothing_is_used(stack: Running, open_page: Opener) -> None:
+def test_a_budget_of_zero_shows_zero_percent(stack: StackProcess, open_page: OpenPage) -> None:
     stack.call("PUT", "/budgets/daily", {"limit": 0})
     page = open_page("now")
 
     expect(page.locator("#budgets").get_by_role("meter")).to_have_attribute("aria-valuetext", "0%")
 
 
-def test_what_happens_is_shown_without_being_asked_for(stack: Running, open_page: Opener) -> None:
+def test_live_events_update_the_page(stack: StackProcess, open_page: OpenPage) -> None:
     page = open_page("now")
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     stack.create(description="stretch", **{"in": "10m"})
@@ -55,8 +60,8 @@ def test_what_happens_is_shown_without_being_asked_for(stack: Running, open_page
     expect(page.locator("#events li").first).to_be_visible()
 
 
-def test_a_person_lets_a_blocked_task_go_on(stack: Running, open_page: Opener) -> None:
-    task = an_action(stack, "align the flux", ODD)
+def test_unblock_runs_a_blocked_task_again(stack: StackProcess, open_page: OpenPage) -> None:
+    task = create_action(stack, "align the flux", UNKNOWN_ERROR)
     stack.advance("1h")
     page = open_page(f"task/{task['id']}")
     page.get_by_role("button", name="Unblock").first.click()
@@ -66,8 +71,8 @@ def test_a_person_lets_a_blocked_task_go_on(stack: Running, open_page: Opener) -
     assert after["recovery_action"] == "mark_as_blocked"
 
 
-def test_many_are_cancelled_at_once_after_a_count_was_shown(
-    stack: Running, open_page: Opener
+def test_bulk_cancel_confirms_the_count_and_cancels(
+    stack: StackProcess, open_page: OpenPage
 ) -> None:
     for n in range(7):
         stack.create(description=f"water plant {n}", **{"in": "2h"})
@@ -87,12 +92,12 @@ def test_many_are_cancelled_at_once_after_a_count_was_shown(
 
 
 def test_failures_are_shown_by_category_with_their_evidence(
-    stack: Running, open_page: Opener
+    stack: StackProcess, open_page: OpenPage
 ) -> None:
-    a_busy_day(stack)
+    create_sample_tasks(stack)
     page = open_page("failures")
 
     main = page.locator("main")
-    for told in ("code_error", "transient", "unknown"):
-        expect(main.get_by_role("link", name=told).first).to_be_visible()
+    for category in ("code_error", "transient", "unknown"):
+        expect(main.get_by_role("link", name=category).first).to_be_visible()
     expect(main.locator("svg").first).to_be_visible()

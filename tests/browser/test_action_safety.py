@@ -1,4 +1,4 @@
-"""What is pressed at a bad moment, or on odd names, never reaches more than was meant."""
+"""Actions at a bad moment, or on odd names, never affect more than intended."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.browser.conftest import Opener, Watch
-from tests.browser.running import Running
-from tests.browser.scenes import DONE, ODD, REFUSED, an_action
+from tests.browser.conftest import OpenPage, PageMonitor
+from tests.browser.sample_tasks import CONNECTION_REFUSED, SUCCESS, UNKNOWN_ERROR, create_action
+from tests.browser.stack_process import StackProcess
 
-LISTS = re.compile(r"/tasks\?")
-WALKS = re.compile(r"/tasks\?.*limit=200")
+TASK_LISTS = re.compile(r"/tasks\?")
+ALL_MATCHES = re.compile(r"/tasks\?.*limit=200")
 REFUSAL = {"detail": "this token may only read"}
 
 
@@ -23,44 +23,48 @@ def query_of(route: Route) -> dict[str, list[str]]:
     return parse_qs(urlsplit(route.request.url).query)
 
 
-def is_of_a_walk(route: Route) -> bool:
+def selects_all_matches(route: Route) -> bool:
     return query_of(route)["limit"] == ["200"]
 
 
-def answer(route: Route, body: Any, status: int = 200) -> None:
+def fulfill_json(route: Route, body: Any, status: int = 200) -> None:
     route.fulfill(status=status, content_type="application/json", body=json.dumps(body))
 
 
-def test_a_slow_answer_selects_nothing_of_the_filter_before(
-    stack: Running, open_page: Opener
+def test_a_slow_response_of_an_earlier_filter_selects_nothing(
+    stack: StackProcess, open_page: OpenPage
 ) -> None:
     for n in range(3):
         stack.create(description=f"water plant {n}", **{"in": "2h"})
     stack.create(description="feed the cat", **{"in": "2h"})
     page = open_page("tasks?search=plant")
     expect(page.get_by_role("link", name="water plant 0")).to_be_visible()
-    held: dict[str, Route] = {}
+    held_routes: dict[str, Route] = {}
 
-    def slowly(route: Route) -> None:
-        if is_of_a_walk(route):
-            held[query_of(route)["search"][0]] = route
+    def hold_selections(route: Route) -> None:
+        if selects_all_matches(route):
+            held_routes[query_of(route)["search"][0]] = route
         else:
             route.continue_()
 
-    page.route(LISTS, slowly)
+    page.route(TASK_LISTS, hold_selections)
     page.get_by_role("button", name="Select all matching tasks").click()
     page.get_by_role("searchbox").fill("cat")
     expect(page.get_by_role("link", name="feed the cat")).to_be_visible()
     page.get_by_role("button", name="Select all matching tasks").click()
     expect(page.get_by_text("Selecting: 0 found")).to_be_visible()
-    for search in ("plant", "cat"):  # the answer to the first comes while the second is looked for
-        with page.expect_response(lambda found, of=search: f"search={of}&limit=200" in found.url):
-            held[search].continue_()
+    for search in ("plant", "cat"):  # the first response arrives during the second search
+        with page.expect_response(
+            lambda response, expected_search=search: (
+                f"search={expected_search}&limit=200" in response.url
+            )
+        ):
+            held_routes[search].continue_()
 
     expect(page.get_by_text("1 selected")).to_be_visible()
 
 
-def test_a_search_that_is_left_changes_no_address(open_page: Opener) -> None:
+def test_a_pending_search_does_not_change_the_url_of_another_page(open_page: OpenPage) -> None:
     page = open_page("tasks")
     page.clock.install()
     page.get_by_role("searchbox").fill("tea")
@@ -71,8 +75,8 @@ def test_a_search_that_is_left_changes_no_address(open_page: Opener) -> None:
     assert page.url.endswith("#/failures")
 
 
-def test_an_answer_that_breaks_off_is_told_to_whoever_waits_for_it(
-    stack: Running, open_page: Opener
+def test_an_incomplete_response_is_reported_only_to_its_page(
+    stack: StackProcess, open_page: OpenPage
 ) -> None:
     stack.create(description="stretch", **{"in": "2h"})
     page = open_page("tasks")
@@ -94,13 +98,13 @@ def test_an_answer_that_breaks_off_is_told_to_whoever_waits_for_it(
         }"""
     )
     select = page.get_by_role("button", name="Select all matching tasks")
-    with page.expect_response(WALKS):
+    with page.expect_response(ALL_MATCHES):
         select.click()
     page.evaluate("breakOff()")
     expect(page.locator("#toasts")).to_contain_text("The response was incomplete. Try again.")
 
     page.evaluate("document.querySelector('#toasts').replaceChildren()")
-    with page.expect_response(WALKS):
+    with page.expect_response(ALL_MATCHES):
         select.click()
     page.get_by_role("link", name="Dead letters").click()
     expect(page.get_by_role("heading", name="Dead letters")).to_be_visible()
@@ -108,38 +112,36 @@ def test_an_answer_that_breaks_off_is_told_to_whoever_waits_for_it(
 
 
 @pytest.mark.parametrize("name", ["../_local", "a/../../_local", "owner/repository", "50% ?#"])
-def test_the_name_of_a_subject_leads_nowhere_else(name: str, open_page: Opener) -> None:
+def test_a_subject_name_is_escaped_in_the_url(name: str, open_page: OpenPage) -> None:
     page = open_page("failures")
     page.get_by_role("textbox", name="Subject").fill(name)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(urlsplit(request.url).path))
-    with page.expect_response(lambda found: "/subjects/" in found.url) as answered:
+    requested_paths: list[str] = []
+    page.on("request", lambda request: requested_paths.append(urlsplit(request.url).path))
+    with page.expect_response(lambda response: "/subjects/" in response.url) as response_info:
         page.get_by_role("button", name="Look up").click()
 
-    assert answered.value.json()["id"] == name
-    assert [path for path in asked if path.startswith("/_local/reset")] == []
+    assert response_info.value.json()["id"] == name
+    assert "/_local" not in requested_paths
 
 
-def test_a_subject_that_failed_is_reset_by_its_whole_name(
-    stack: Running, open_page: Opener
-) -> None:
+def test_reset_uses_the_full_subject_name(stack: StackProcess, open_page: OpenPage) -> None:
     page = open_page("failures")
     name = "../_local"
-    listed = {"subject": name, "status": "permanent_failure", "failure_count": 3}
+    failure = {"subject": name, "status": "permanent_failure", "failure_count": 3}
     stats = stack.call("GET", "/stats?days=7")
-    told = {**stats, "top_failing": [{**listed, "last_error_message": None}]}
-    page.route(re.compile("/stats"), lambda route: answer(route, told))
+    stats_with_failure = {**stats, "top_failing": [{**failure, "last_error_message": None}]}
+    page.route(re.compile("/stats"), lambda route: fulfill_json(route, stats_with_failure))
     page.reload()
     page.get_by_role("button", name=f"Reset subject {name}").click()
-    with page.expect_request(lambda request: request.method == "POST") as sent:
+    with page.expect_request(lambda request: request.method == "POST") as request_info:
         page.get_by_role("dialog").get_by_role("button", name="Reset").click()
 
-    assert urlsplit(sent.value.url).path == "/subjects/..%2F_local/reset"
-    sent.value.response()
+    assert urlsplit(request_info.value.url).path == "/subjects/..%2F_local/reset"
+    request_info.value.response()
 
 
 @pytest.mark.parametrize("name", [".", ".."])
-def test_a_name_of_dots_alone_is_told_to_be_none(name: str, open_page: Opener) -> None:
+def test_a_subject_name_of_dots_is_refused(name: str, open_page: OpenPage) -> None:
     page = open_page("failures")
     page.get_by_role("textbox", name="Subject").fill(name)
     page.get_by_role("button", name="Look up").click()
@@ -147,22 +149,24 @@ def test_a_name_of_dots_alone_is_told_to_be_none(name: str, open_page: Opener) -
     expect(page.get_by_role("alert")).to_contain_text("cannot be part of a URL")
 
 
-def test_escape_pressed_twice_stops_and_still_sums_up(stack: Running, open_page: Opener) -> None:
+def test_pressing_escape_twice_stops_and_shows_the_summary(
+    stack: StackProcess, open_page: OpenPage
+) -> None:
     for n in range(6):
         stack.create(description=f"water plant {n}", **{"in": "2h"})
     page = open_page("tasks")
-    held: list[Route] = []
-    page.route(re.compile("/cancel$"), lambda route: held.append(route))
+    held_routes: list[Route] = []
+    page.route(re.compile("/cancel$"), lambda route: held_routes.append(route))
     page.get_by_role("button", name="Select all matching tasks").click()
     page.get_by_role("button", name="Cancel selected tasks").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel 6 tasks").click()
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    # What browsers do when it is pressed again, without asking the page.
+    # Browsers close the dialog on a second Escape without an event that the page can cancel.
     page.get_by_role("dialog").evaluate("dialog => dialog.close()")
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    for route in held:
+    for route in held_routes:
         route.continue_()
 
     dialog = page.get_by_role("dialog")
@@ -172,17 +176,17 @@ def test_escape_pressed_twice_stops_and_still_sums_up(stack: Running, open_page:
     expect(page.get_by_text("6 selected")).to_be_hidden()
 
 
-def test_the_first_refusal_of_the_token_ends_it_for_all(
-    stack: Running, open_page: Opener, watch: Watch
+def test_a_refused_token_stops_a_bulk_action(
+    stack: StackProcess, open_page: OpenPage, page_monitor: PageMonitor
 ) -> None:
     for n in range(12):
         stack.create(description=f"water plant {n}", **{"in": "2h"})
     page = open_page("tasks")
-    sent: list[str] = []
+    sent_urls: list[str] = []
 
     def refuse(route: Route) -> None:
-        sent.append(route.request.url)
-        answer(route, REFUSAL, 403)
+        sent_urls.append(route.request.url)
+        fulfill_json(route, REFUSAL, 403)
 
     page.route(re.compile("/cancel$"), refuse)
     page.get_by_role("button", name="Select all matching tasks").click()
@@ -190,11 +194,13 @@ def test_the_first_refusal_of_the_token_ends_it_for_all(
     page.get_by_role("dialog").get_by_role("button", name="Cancel 12 tasks").click()
 
     expect(page.get_by_role("dialog")).to_contain_text("skipped: This token may only read.")
-    assert len(sent) <= 4
-    watch.wrong[:] = [one for one in watch.wrong if "403" not in one]
+    assert len(sent_urls) <= 4
+    page_monitor.violations[:] = [
+        violation for violation in page_monitor.violations if "403" not in violation
+    ]
 
 
-def test_a_question_goes_with_the_page_that_asked_it(stack: Running, open_page: Opener) -> None:
+def test_a_dialog_closes_with_its_page(stack: StackProcess, open_page: OpenPage) -> None:
     task = stack.create(description="stretch", **{"in": "2h"})
     page = open_page("now")
     page.goto(f"{stack.url}/#/task/{task['id']}")
@@ -206,28 +212,28 @@ def test_a_question_goes_with_the_page_that_asked_it(stack: Running, open_page: 
     assert stack.call("GET", f"/tasks/{task['id']}")["status"] == "pending"
 
 
-def test_a_question_that_comes_late_is_not_asked_on_another_page(
-    stack: Running, open_page: Opener
+def test_a_late_dialog_does_not_open_on_another_page(
+    stack: StackProcess, open_page: OpenPage
 ) -> None:
-    task = an_action(stack, "align the flux", ODD)
+    task = create_action(stack, "align the flux", UNKNOWN_ERROR)
     stack.advance("1h")
     page = open_page("now")
     page.goto(f"{stack.url}/#/task/{task['id']}")
-    held: list[Route] = []
-    page.route("**/policies/*", lambda route: held.append(route))
+    held_routes: list[Route] = []
+    page.route("**/policies/*", lambda route: held_routes.append(route))
     with page.expect_request("**/policies/*"):
         page.get_by_role("button", name="Reclassify").click()
     page.go_back()
     expect(page.get_by_role("heading", name="Now")).to_be_visible()
     with page.expect_response("**/policies/*"):
-        held[0].continue_()
+        held_routes[0].continue_()
 
-    page.evaluate("new Promise((done) => setTimeout(done))")  # what follows an answer has followed
+    page.evaluate("new Promise((done) => setTimeout(done))")  # let the page handle the response
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_no_answer_is_chosen_beforehand(stack: Running, open_page: Opener) -> None:
-    task = an_action(stack, "align the flux", ODD)
+def test_no_option_is_preselected(stack: StackProcess, open_page: OpenPage) -> None:
+    task = create_action(stack, "align the flux", UNKNOWN_ERROR)
     stack.advance("1h")
     page = open_page(f"task/{task['id']}")
     page.get_by_role("button", name="Reclassify").click()
@@ -242,8 +248,10 @@ def test_no_answer_is_chosen_beforehand(stack: Running, open_page: Opener) -> No
     expect(dialog).to_have_count(0)
 
 
-def test_the_focus_stays_where_somebody_acts(stack: Running, open_page: Opener) -> None:
-    task = an_action(stack, "send the invoices", REFUSED, DONE)
+def test_the_focus_stays_in_the_list_after_an_action(
+    stack: StackProcess, open_page: OpenPage
+) -> None:
+    task = create_action(stack, "send the invoices", CONNECTION_REFUSED, SUCCESS)
     stack.advance("6s")
     page = open_page("now")
     row = page.locator(f"#retries [data-task='{task['id']}']")

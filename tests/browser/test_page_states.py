@@ -1,4 +1,4 @@
-"""A page says nothing that it does not know yet, and there is always something to see."""
+"""Loading, empty and partial states of the pages."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.browser.conftest import Opener
-from tests.browser.running import Running
-from tests.browser.scenes import DONE, a_busy_day, an_action
+from tests.browser.conftest import OpenPage
+from tests.browser.sample_tasks import SUCCESS, create_action, create_sample_tasks
+from tests.browser.stack_process import StackProcess
 
-LISTS = re.compile(r"/tasks\?")
+TASK_LISTS = re.compile(r"/tasks\?")
 
 
-def test_nothing_is_said_of_tasks_before_they_were_read(open_page: Opener) -> None:
+def test_no_empty_state_is_shown_while_tasks_load(open_page: OpenPage) -> None:
     page = open_page("now")
-    held: list[Route] = []
-    page.route(LISTS, lambda route: held.append(route))
-    with page.expect_request(LISTS):
+    held_routes: list[Route] = []
+    page.route(TASK_LISTS, lambda route: held_routes.append(route))
+    with page.expect_request(TASK_LISTS):
         page.goto(page.url.replace("now", "tasks"))
     expect(page.locator("main h1")).to_have_text("Tasks")
     expect(page.get_by_text("No tasks yet.")).to_be_hidden()
     expect(page.get_by_role("button", name="Older")).to_be_hidden()
-    for route in held:
+    for route in held_routes:
         route.continue_()
 
     expect(page.get_by_text("No tasks yet.")).to_be_visible()
 
 
-def test_a_search_that_found_nothing_so_far_can_go_on(open_page: Opener) -> None:
+def test_a_search_without_matches_so_far_can_continue(open_page: OpenPage) -> None:
     page = open_page("now")
     empty = json.dumps({"items": [], "next_cursor": "further"})
-    page.route(LISTS, lambda route: route.fulfill(content_type="application/json", body=empty))
+    page.route(TASK_LISTS, lambda route: route.fulfill(content_type="application/json", body=empty))
     page.goto(page.url.replace("now", "tasks?search=plant"))
 
     expect(page.get_by_text("No matches so far.")).to_be_visible()
@@ -42,7 +42,9 @@ def test_a_search_that_found_nothing_so_far_can_go_on(open_page: Opener) -> None
     expect(page.get_by_role("button", name="Older")).to_be_enabled()
 
 
-def test_filters_that_match_nothing_can_be_cleared(stack: Running, open_page: Opener) -> None:
+def test_filters_that_match_nothing_can_be_cleared(
+    stack: StackProcess, open_page: OpenPage
+) -> None:
     stack.create(description="stretch", **{"in": "2h"})
     page = open_page("tasks?search=plant&status=failed")
     expect(page.locator("main")).to_contain_text("No tasks match. Clear filters")
@@ -53,24 +55,24 @@ def test_filters_that_match_nothing_can_be_cleared(stack: Running, open_page: Op
     assert page.url.endswith("#/tasks")
 
 
-def test_pages_are_turned_one_at_a_time(stack: Running, open_page: Opener) -> None:
+def test_repeated_clicks_turn_one_page(stack: StackProcess, open_page: OpenPage) -> None:
     for n in range(51):
         stack.create(description=f"water plant {n}", **{"in": "2h"})
     page = open_page("tasks")
     older = page.get_by_role("button", name="Older")
     expect(older).to_be_enabled()
-    held: list[Route] = []
-    page.route(LISTS, lambda route: held.append(route))
+    held_routes: list[Route] = []
+    page.route(TASK_LISTS, lambda route: held_routes.append(route))
     older.evaluate("node => { node.click(); node.click(); node.click(); }")
     expect(older).to_be_disabled()
-    page.unroute(LISTS)  # and so what was held goes on
+    page.unroute(TASK_LISTS)  # which lets the held requests continue
 
     expect(page.get_by_text("Page 2")).to_be_visible()
     expect(page.locator("tbody tr")).to_have_count(1)
 
 
-def test_only_what_is_active_is_said_to_run(stack: Running, open_page: Opener) -> None:
-    task = an_action(stack, "write the release notes", DONE, verify=True)
+def test_only_an_active_run_is_shown_as_running(stack: StackProcess, open_page: OpenPage) -> None:
+    task = create_action(stack, "write the release notes", SUCCESS, verify=True)
     stack.advance("1m")
     page = open_page(f"task/{task['id']}")
 
@@ -79,7 +81,7 @@ def test_only_what_is_active_is_said_to_run(stack: Running, open_page: Opener) -
 
 
 @pytest.mark.parametrize("part", ["foo", "main"])
-def test_an_address_that_names_no_page_shows_the_first(part: str, open_page: Opener) -> None:
+def test_an_unknown_page_shows_the_first_one(part: str, open_page: OpenPage) -> None:
     page = open_page()
     expect(page.locator("main")).to_have_attribute("data-page", "playground")
     page.goto(f"{page.url.split('#')[0]}#{part}")
@@ -88,7 +90,7 @@ def test_an_address_that_names_no_page_shows_the_first(part: str, open_page: Ope
     expect(page.locator("main")).to_have_attribute("data-page", "playground")
 
 
-def test_an_address_with_an_empty_token_asks_for_one(open_page: Opener) -> None:
+def test_an_empty_token_in_the_url_asks_for_one(open_page: OpenPage) -> None:
     page = open_page()
     expect(page.locator("main")).to_have_attribute("data-page", "playground")
     page.goto(f"{page.url.split('#')[0]}#token=")
@@ -97,7 +99,7 @@ def test_an_address_with_an_empty_token_asks_for_one(open_page: Opener) -> None:
     assert "token" not in page.url
 
 
-def test_a_token_that_no_header_can_hold_is_refused_in_words(open_page: Opener) -> None:
+def test_a_non_ascii_token_is_refused_with_a_message(open_page: OpenPage) -> None:
     page = open_page(token=None)
     page.get_by_label("Token").fill("ключ")
     page.get_by_role("button", name="Sign in").click()
@@ -105,10 +107,10 @@ def test_a_token_that_no_header_can_hold_is_refused_in_words(open_page: Opener) 
     expect(page.get_by_role("alert")).to_contain_text("only ASCII letters")
 
 
-def test_what_needs_a_person_is_looked_at_on_the_same_page(
-    stack: Running, open_page: Opener
+def test_the_needs_a_person_figure_scrolls_to_its_list(
+    stack: StackProcess, open_page: OpenPage
 ) -> None:
-    a_busy_day(stack)
+    create_sample_tasks(stack)
     page = open_page("now")
     page.locator(".figure", has_text="Needs a person").click()
 
@@ -116,19 +118,21 @@ def test_what_needs_a_person_is_looked_at_on_the_same_page(
     assert page.url.endswith("#/now")
 
 
-def test_what_failed_and_how_often_are_counted_apart(stack: Running, open_page: Opener) -> None:
-    a_busy_day(stack)
+def test_occurrences_and_failures_are_counted_separately(
+    stack: StackProcess, open_page: OpenPage
+) -> None:
+    create_sample_tasks(stack)
     page = open_page("failures")
     rate = stack.call("GET", "/stats?days=7")["recovery_rate"]
-    failed = sum(one["failures"] for one in rate)
+    failure_count = sum(category["failures"] for category in rate)
 
     expect(page.locator(".figure", has_text="Recovered")).to_contain_text(
-        f"of {failed} failed occurrences"
+        f"of {failure_count} failed occurrences"
     )
     expect(page.locator("#recovery th").nth(1)).to_have_text("Occurrences")
 
 
-def test_what_comes_next_may_be_far_away(stack: Running, open_page: Opener) -> None:
+def test_the_next_task_may_be_due_far_ahead(stack: StackProcess, open_page: OpenPage) -> None:
     stack.create(description="renew the passport", **{"in": "399d"})
     page = open_page("now")
 
@@ -137,23 +141,23 @@ def test_what_comes_next_may_be_far_away(stack: Running, open_page: Opener) -> N
 
 
 @pytest.mark.parametrize(
-    ("further", "asked"),
+    ("next_cursor", "question"),
     [(None, "Redrive 2 messages?"), ("on", "Redrive 2 messages and all that follow?")],
 )
-def test_it_is_told_how_many_letters_go_back(
-    further: str | None, asked: str, open_page: Opener
+def test_redrive_confirms_the_number_of_messages(
+    next_cursor: str | None, question: str, open_page: OpenPage
 ) -> None:
     page = open_page("now")
-    told: dict[str, Any] = {
+    letter: dict[str, Any] = {
         "queue": "work",
         "cause": "crash",
         "reason": None,
         "task_id": None,
         "body": "{}",
     }
-    told |= {"sent_at": "2026-02-17T12:00:00.000Z", "body_cut": False, "was_cut": False}
-    items = [{**told, "id": f"letter-{n}", "can_be_redriven": n > 0} for n in range(3)]
-    body = json.dumps({"items": items, "next_cursor": further})
+    letter |= {"sent_at": "2026-02-17T12:00:00.000Z", "body_cut": False, "was_cut": False}
+    items = [{**letter, "id": f"letter-{n}", "can_be_redriven": n > 0} for n in range(3)]
+    body = json.dumps({"items": items, "next_cursor": next_cursor})
     page.route(
         re.compile("/dead-letters"),
         lambda route: route.fulfill(content_type="application/json", body=body),
@@ -161,4 +165,4 @@ def test_it_is_told_how_many_letters_go_back(
     page.goto(page.url.replace("now", "dead-letters"))
     page.get_by_role("button", name="Redrive all").click()
 
-    expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(asked)
+    expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(question)

@@ -1,4 +1,4 @@
-"""Who may do what over HTTP: every route of the API, with every kind of token."""
+"""Scopes over HTTP: every route of the API, with every kind of token."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from functions.api.openapi.route_table import list_registered_routes, require_op
 from local.runtime.api_gateway import Gateway, Request, Response
 from tests.support.stack_client import StackClient, running_stack
 
-Asked = tuple[str, str]
+MethodAndPath = tuple[str, str]
 TOKENS = {Scope.READ: "local-read", Scope.WRITE: "local-write", Scope.ADMIN: "local"}
-# What each route needs. A route that is added or changed is written here on purpose.
-SCOPES: dict[Asked, Scope | None] = {
+# The scope of each route. List a new or changed route here deliberately.
+SCOPES: dict[MethodAndPath, Scope | None] = {
     ("GET", "/"): NO_TOKEN,
     ("HEAD", "/"): NO_TOKEN,
     ("GET", "/assets/<name>"): NO_TOKEN,
@@ -79,37 +79,43 @@ SCOPES: dict[Asked, Scope | None] = {
 }
 
 
-def _written(path: str) -> str:
-    """A route's path as somebody would write it."""
+def example_path(path: str) -> str:
+    """Return the route's path with its parameters filled in."""
     return re.sub(r"<\w+>|\.\+", "x", path)
 
 
-NEEDED = {
-    (method, _written(path)): scope for (method, path), scope in SCOPES.items() if scope is not None
+REQUIRED_SCOPES = {
+    (method, example_path(path)): scope
+    for (method, path), scope in SCOPES.items()
+    if scope is not None
 }
-every_route = pytest.mark.parametrize("asked", NEEDED, ids=" ".join)
+every_route = pytest.mark.parametrize("route", REQUIRED_SCOPES, ids=" ".join)
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[StackClient]:
-    """For what changes nothing."""
+    """One stack for all tests that change nothing."""
     with running_stack() as running:
         yield running
 
 
-def ask(client: StackClient, asked: Asked, **headers: str) -> Response:
-    method, path = asked
+def send_request(client: StackClient, route: MethodAndPath, **headers: str) -> Response:
+    method, path = route
     return Gateway(client.stack).handle(Request(method, path, headers, b"", "127.0.0.1"))
 
 
-def as_holder(client: StackClient, asked: Asked, token: str) -> Response:
-    return ask(client, asked, authorization=f"Bearer {token}")
+def send_with_token(client: StackClient, route: MethodAndPath, token: str) -> Response:
+    return send_request(client, route, authorization=f"Bearer {token}")
 
 
 def is_problem(reply: Response, status: int) -> bool:
-    kind = {name.lower(): value for name, value in reply.headers.items()}["content-type"]
-    told = json.loads(reply.body)
-    return (reply.status, told["status"], kind) == (status, status, "application/problem+json")
+    content_type = {name.lower(): value for name, value in reply.headers.items()}["content-type"]
+    problem = json.loads(reply.body)
+    return (reply.status, problem["status"], content_type) == (
+        status,
+        status,
+        "application/problem+json",
+    )
 
 
 # --- every route ------------------------------------------------------------------------------
@@ -123,36 +129,36 @@ def test_every_route_states_its_scope() -> None:
     assert stated == SCOPES
 
 
-def test_a_route_that_states_nothing_is_refused_at_import() -> None:
-    careless = APIGatewayHttpResolver()
-    careless.get("/silent")(lambda: {})
+def test_a_route_without_an_operation_is_refused_at_import() -> None:
+    app_without_operation = APIGatewayHttpResolver()
+    app_without_operation.get("/silent")(lambda: {})
     with pytest.raises(LookupError, match="GET /silent"):
-        require_operations(careless)
+        require_operations(app_without_operation)
     with pytest.raises(TypeError, match="scope"):
         Operation(tag=Tag.TASKS, responses={})  # type: ignore[call-arg]
 
 
 @every_route
-def test_without_a_header_nobody_comes_in(shared: StackClient, asked: Asked) -> None:
-    reply = ask(shared, asked)
+def test_a_request_without_a_header_gets_401(shared: StackClient, route: MethodAndPath) -> None:
+    reply = send_request(shared, route)
     assert is_problem(reply, 401)
     assert "WWW-Authenticate" in reply.headers
 
 
 @every_route
-def test_with_an_unknown_token_nobody_comes_in(shared: StackClient, asked: Asked) -> None:
-    reply = as_holder(shared, asked, "guessed")
+def test_an_unknown_token_gets_401(shared: StackClient, route: MethodAndPath) -> None:
+    reply = send_with_token(shared, route, "guessed")
     assert is_problem(reply, 401)
     assert "guessed" not in reply.body.decode()
 
 
 @every_route
-def test_the_scope_that_a_route_needs_opens_it_and_no_lesser_one_does(
-    shared: StackClient, asked: Asked
+def test_a_route_requires_its_scope_or_a_higher_one(
+    shared: StackClient, route: MethodAndPath
 ) -> None:
-    needed = NEEDED[asked]
+    needed = REQUIRED_SCOPES[route]
     for scope, token in TOKENS.items():
-        reply = as_holder(shared, asked, token)
+        reply = send_with_token(shared, route, token)
         if scope.covers(needed):
             assert reply.status not in {401, 403}
         else:
@@ -163,93 +169,94 @@ def test_the_scope_that_a_route_needs_opens_it_and_no_lesser_one_does(
 
 
 @pytest.mark.parametrize(
-    ("asked", "status"), [(("GET", "/no-such-route"), 404), (("DELETE", "/tasks"), 405)]
+    ("route", "status"), [(("GET", "/no-such-route"), 404), (("DELETE", "/tasks"), 405)]
 )
-def test_whether_a_route_exists_is_told_to_those_with_a_token_only(
-    shared: StackClient, asked: Asked, status: int
+def test_an_unknown_route_is_404_only_with_a_token(
+    shared: StackClient, route: MethodAndPath, status: int
 ) -> None:
-    assert is_problem(as_holder(shared, asked, "guessed"), 401)
-    assert is_problem(as_holder(shared, asked, "local"), status)
+    assert is_problem(send_with_token(shared, route, "guessed"), 401)
+    assert is_problem(send_with_token(shared, route, "local"), status)
 
 
-def test_an_end_of_line_behind_a_path_buys_no_scope(shared: StackClient) -> None:
+def test_a_newline_after_a_path_does_not_bypass_the_scope(shared: StackClient) -> None:
     """Powertools takes such a path for the route itself."""
     for path in ("/dead-letters/redrive%0A", "/budgets/x%0A", "/subjects/x/reset%0A"):
         method = "PUT" if "budgets" in path else "POST"
-        assert is_problem(as_holder(shared, (method, path), "local-write"), 403), path
-    assert ask(shared, ("GET", "/health%0A")).status == 401
+        assert is_problem(send_with_token(shared, (method, path), "local-write"), 403), path
+    assert send_request(shared, ("GET", "/health%0A")).status == 401
 
 
 def test_health_needs_no_token(shared: StackClient) -> None:
-    assert ask(shared, ("GET", "/health")).status == 200
+    assert send_request(shared, ("GET", "/health")).status == 200
 
 
 @pytest.mark.parametrize("path", ["/tasks", "/assets", "/assets/", "/assets/a/b", "/assetsx"])
-def test_nothing_else_is_open(shared: StackClient, path: str) -> None:
-    assert is_problem(ask(shared, ("GET", path)), 401)
+def test_no_other_route_works_without_a_token(shared: StackClient, path: str) -> None:
+    assert is_problem(send_request(shared, ("GET", path)), 401)
     assert shared.stack.invoke("api", event({}, path))["statusCode"] == 401
 
 
 @pytest.mark.parametrize("path", ["/", "/assets/app.js"])
-def test_what_is_open_to_look_at_is_not_open_to_change(shared: StackClient, path: str) -> None:
-    assert is_problem(ask(shared, ("POST", path)), 401)
-    refused = as_holder(shared, ("POST", path), "local")
+def test_an_open_path_refuses_writing_methods(shared: StackClient, path: str) -> None:
+    assert is_problem(send_request(shared, ("POST", path)), 401)
+    refused = send_with_token(shared, ("POST", path), "local")
     assert is_problem(refused, 405)
     assert refused.headers["Allow"] == "GET, HEAD"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 @pytest.mark.parametrize("path", ["/no-such-route", "/budgets/x/new"])
-def test_a_change_that_does_not_exist_needs_more_than_reading(
+def test_an_unknown_writing_route_requires_the_write_scope(
     shared: StackClient, method: str, path: str
 ) -> None:
-    assert is_problem(ask(shared, (method, path)), 401)
-    assert is_problem(as_holder(shared, (method, path), "local-read"), 403)
-    assert is_problem(as_holder(shared, (method, path), "local-write"), 404)
+    assert is_problem(send_request(shared, (method, path)), 401)
+    assert is_problem(send_with_token(shared, (method, path), "local-read"), 403)
+    assert is_problem(send_with_token(shared, (method, path), "local-write"), 404)
 
 
-def test_an_open_path_is_answered_without_a_token_even_where_no_route_takes_it(
+def test_an_open_path_without_a_route_is_404_without_a_token(
     shared: StackClient,
 ) -> None:
-    """API Gateway asks no authorizer there: a token would never be seen."""
-    assert is_problem(ask(shared, ("GET", "/assets/%22x")), 404)
-    assert is_problem(as_holder(shared, ("GET", "/assets/%22x"), "local"), 404)
+    """API Gateway calls no authorizer there, so a token is never read."""
+    assert is_problem(send_request(shared, ("GET", "/assets/%22x")), 404)
+    assert is_problem(send_with_token(shared, ("GET", "/assets/%22x"), "local"), 404)
 
 
-def test_a_route_that_shares_its_path_with_an_open_one_stays_closed() -> None:
-    def shown() -> dict[str, str]:
+def test_a_route_that_shares_its_path_with_an_open_one_needs_its_scope() -> None:
+    def read_handler() -> dict[str, str]:
         return {}
 
-    def changed() -> dict[str, str]:
+    def write_handler() -> dict[str, str]:
         return {}
 
-    mixed = APIGatewayHttpResolver()
-    mixed.use([require_scope])
-    mixed.get("/mixed")(
-        describe_operation(Operation(tag=Tag.TASKS, scope=NO_TOKEN, responses={}))(shown)
+    mixed_app = APIGatewayHttpResolver()
+    mixed_app.use([require_scope])
+    mixed_app.get("/mixed")(
+        describe_operation(Operation(tag=Tag.TASKS, scope=NO_TOKEN, responses={}))(read_handler)
     )
-    mixed.put("/mixed")(
-        describe_operation(Operation(tag=Tag.TASKS, scope=Scope.WRITE, responses={}))(changed)
+    mixed_app.put("/mixed")(
+        describe_operation(Operation(tag=Tag.TASKS, scope=Scope.WRITE, responses={}))(write_handler)
     )
 
     def status(method: str) -> int:
-        asked = event({}, "/mixed")
-        asked["requestContext"]["http"]["method"] = method
-        return int(mixed.resolve(asked, LambdaContext())["statusCode"])
+        request_event = event({}, "/mixed")
+        request_event["requestContext"]["http"]["method"] = method
+        return int(mixed_app.resolve(request_event, LambdaContext())["statusCode"])
 
     assert (status("GET"), status("PUT")) == (200, 401)
 
 
-# --- only the authorizer is believed ----------------------------------------------------------
+# --- only the authorizer's context counts -----------------------------------------------------
 
 
-def event(known: Any, path: str = "/tasks") -> dict[str, Any]:
+def event(request_context: Any, path: str = "/tasks") -> dict[str, Any]:
     return {
         "version": "2.0",
         "routeKey": "ANY /{proxy+}",
         "rawPath": path,
         "headers": {"authorization": "Bearer local"},
-        "requestContext": {"stage": "$default", "http": {"method": "GET", "path": path}} | known,
+        "requestContext": {"stage": "$default", "http": {"method": "GET", "path": path}}
+        | request_context,
     }
 
 
@@ -257,7 +264,7 @@ ADMIN = {"name": "x", "scope": "admin"}
 
 
 @pytest.mark.parametrize(
-    "known",
+    "request_context",
     [
         {},
         {"authorizer": None},
@@ -277,27 +284,27 @@ ADMIN = {"name": "x", "scope": "admin"}
         {"lambda": ADMIN},
     ],
 )
-def test_where_the_authorizer_says_nothing_nobody_comes_in(
-    shared: StackClient, known: dict[str, Any]
+def test_a_request_without_authorizer_context_gets_401(
+    shared: StackClient, request_context: dict[str, Any]
 ) -> None:
-    assert shared.stack.invoke("api", event(known))["statusCode"] == 401
-    believed = {"authorizer": {"lambda": ADMIN}}
-    assert shared.stack.invoke("api", event(believed))["statusCode"] == 200
+    assert shared.stack.invoke("api", event(request_context))["statusCode"] == 401
+    authorized = {"authorizer": {"lambda": ADMIN}}
+    assert shared.stack.invoke("api", event(authorized))["statusCode"] == 200
 
 
-def test_a_caller_cannot_say_who_they_are(shared: StackClient) -> None:
-    said = json.dumps({"requestContext": {"authorizer": {"lambda": ADMIN}}})
+def test_a_caller_cannot_forge_the_authorizer_context(shared: StackClient) -> None:
+    forged_context = json.dumps({"requestContext": {"authorizer": {"lambda": ADMIN}}})
     headers = {
         "authorization": "Bearer guessed",
-        "requestcontext": said,
-        "requestContext": said,
-        "x-amzn-authorizer": said,
+        "requestcontext": forged_context,
+        "requestContext": forged_context,
+        "x-amzn-authorizer": forged_context,
         "lambda": json.dumps(ADMIN),
         "name": "x",
         "scope": "admin",
     }
     target = "/tasks?requestContext.authorizer.lambda.name=x&scope=admin&name=x"
-    request = Request("GET", target, headers, said.encode(), "127.0.0.1")
+    request = Request("GET", target, headers, forged_context.encode(), "127.0.0.1")
     assert Gateway(shared.stack).handle(request).status == 401
 
 
@@ -305,8 +312,8 @@ def test_a_caller_cannot_say_who_they_are(shared: StackClient) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_the_scheme_is_written_in_any_case(shared: StackClient, scheme: str) -> None:
-    assert ask(shared, ("GET", "/tasks"), authorization=f"{scheme} local").status == 200
+def test_the_authorization_scheme_is_case_insensitive(shared: StackClient, scheme: str) -> None:
+    assert send_request(shared, ("GET", "/tasks"), authorization=f"{scheme} local").status == 200
 
 
 @pytest.mark.parametrize(
@@ -326,30 +333,32 @@ def test_the_scheme_is_written_in_any_case(shared: StackClient, scheme: str) -> 
     ],
     ids=range(11),
 )
-def test_any_other_header_is_refused_as_an_unknown_token(shared: StackClient, header: str) -> None:
-    assert is_problem(ask(shared, ("GET", "/tasks"), authorization=header), 401)
+def test_a_malformed_header_gets_401(shared: StackClient, header: str) -> None:
+    assert is_problem(send_request(shared, ("GET", "/tasks"), authorization=header), 401)
 
 
-def basic(password: str) -> str:
+def basic_header(password: str) -> str:
     return "Basic " + base64.b64encode(f"me:{password}".encode()).decode()
 
 
 @pytest.mark.parametrize("path", ["/docs", "/openapi.json"])
-def test_a_browser_is_asked_for_the_token_where_it_opens_a_page(
-    shared: StackClient, path: str
-) -> None:
-    for headers in ({}, {"authorization": basic("guessed")}):
-        reply = ask(shared, ("GET", path), **headers)
+def test_docs_pages_ask_browsers_for_basic_authentication(shared: StackClient, path: str) -> None:
+    for headers in ({}, {"authorization": basic_header("guessed")}):
+        reply = send_request(shared, ("GET", path), **headers)
         assert is_problem(reply, 401)
         assert reply.headers["WWW-Authenticate"] == 'Basic realm="duecourse"'
-    assert ask(shared, ("GET", path), authorization=basic("local-read")).status == 200
-    assert as_holder(shared, ("GET", path), "local-read").status == 200
+    assert (
+        send_request(shared, ("GET", path), authorization=basic_header("local-read")).status == 200
+    )
+    assert send_with_token(shared, ("GET", path), "local-read").status == 200
 
 
 @pytest.mark.parametrize(
-    "asked", [("GET", "/tasks"), ("POST", "/docs"), ("GET", "/docs/"), ("GET", "/%64ocs/x")]
+    "route", [("GET", "/tasks"), ("POST", "/docs"), ("GET", "/docs/"), ("GET", "/%64ocs/x")]
 )
-def test_a_password_is_taken_nowhere_else(shared: StackClient, asked: Asked) -> None:
-    reply = ask(shared, asked, authorization=basic("local"))
+def test_other_routes_refuse_basic_authentication(
+    shared: StackClient, route: MethodAndPath
+) -> None:
+    reply = send_request(shared, route, authorization=basic_header("local"))
     assert is_problem(reply, 401)
     assert reply.headers["WWW-Authenticate"] == "Bearer"

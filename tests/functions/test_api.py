@@ -1,4 +1,4 @@
-"""The HTTP API at its edges: who may come in, and how it says no."""
+"""The HTTP API: authentication, validation and error responses."""
 
 from __future__ import annotations
 
@@ -15,63 +15,63 @@ from tests.support.builders.moments import NOW
 from tests.support.builders.runs import a_run
 from tests.support.stack_client import StackClient
 
-UNKNOWN = "00000000-0000-4000-8000-000000000000"
-NOT_TEXT = b"\xff\xfe"
+UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
+INVALID_UTF8 = b"\xff\xfe"
 REMINDER = {"in": "1h", "description": "stretch", "sender_id": "ada", "reply_target": "ada"}
 
 
-def _is_problem(answer: ApiResponse, status: int) -> bool:
+def _is_problem(response: ApiResponse, status: int) -> bool:
     return (
-        answer.status == status
-        and answer.headers["content-type"] == "application/problem+json"
-        and answer.body["status"] == status
-        and answer.body.keys() >= {"type", "title", "status", "detail"}
+        response.status == status
+        and response.headers["content-type"] == "application/problem+json"
+        and response.body["status"] == status
+        and response.body.keys() >= {"type", "title", "status", "detail"}
     )
 
 
 @pytest.mark.parametrize("token", [None, "", "wrong", "Local", "local2", "lokäl"])
-def test_without_the_right_token_nobody_comes_in(client: StackClient, token: str | None) -> None:
-    answer = client.call("GET", "/tasks", token=token)
+def test_a_wrong_token_gets_401(client: StackClient, token: str | None) -> None:
+    response = client.call("GET", "/tasks", token=token)
 
-    assert _is_problem(answer, 401)
-    assert answer.headers["www-authenticate"] == "Bearer"
+    assert _is_problem(response, 401)
+    assert response.headers["www-authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize("header", ["Basic local", "local", "Bearer", "Bearer local local"])
-def test_only_a_bearer_token_counts(client: StackClient, header: str) -> None:
-    answer = client.call("GET", "/tasks", token=None, headers={"authorization": header})
+def test_only_a_bearer_token_is_accepted(client: StackClient, header: str) -> None:
+    response = client.call("GET", "/tasks", token=None, headers={"authorization": header})
 
-    assert _is_problem(answer, 401)
-
-
-def test_the_scheme_is_read_in_any_case(client: StackClient) -> None:
-    answer = client.call("GET", "/tasks", token=None, headers={"authorization": "bearer local"})
-
-    assert answer.status == 200
+    assert _is_problem(response, 401)
 
 
-def test_a_stranger_is_not_told_which_routes_exist(client: StackClient) -> None:
+def test_the_bearer_scheme_is_case_insensitive(client: StackClient) -> None:
+    response = client.call("GET", "/tasks", token=None, headers={"authorization": "bearer local"})
+
+    assert response.status == 200
+
+
+def test_an_unknown_route_without_a_token_gets_401(client: StackClient) -> None:
     assert _is_problem(client.call("GET", "/no-such-route", token=None), 401)
 
 
-def test_a_stranger_may_ask_whether_it_is_alive(client: StackClient) -> None:
-    answer = client.call("GET", "/health", token=None)
+def test_health_needs_no_token(client: StackClient) -> None:
+    response = client.call("GET", "/health", token=None)
 
-    assert (answer.status, answer.body["status"]) == (200, "ok")
-    assert answer.headers["content-type"] == "application/json"
+    assert (response.status, response.body["status"]) == (200, "ok")
+    assert response.headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize(
     ("method", "target"),
     [
         ("GET", "/no-such-route"),
-        ("GET", f"/tasks/{UNKNOWN}"),
-        ("GET", f"/tasks/{UNKNOWN}/history"),
-        ("POST", f"/tasks/{UNKNOWN}/cancel"),
+        ("GET", f"/tasks/{UNKNOWN_ID}"),
+        ("GET", f"/tasks/{UNKNOWN_ID}/history"),
+        ("POST", f"/tasks/{UNKNOWN_ID}/cancel"),
         ("GET", "/tasks/short"),
     ],
 )
-def test_what_is_not_there_is_a_404(client: StackClient, method: str, target: str) -> None:
+def test_unknown_routes_and_tasks_are_404(client: StackClient, method: str, target: str) -> None:
     assert _is_problem(client.call(method, target), 404)
 
 
@@ -87,66 +87,68 @@ def test_what_is_not_there_is_a_404(client: StackClient, method: str, target: st
         ({"repeat": "now and then"}, "repeat"),
     ],
 )
-def test_a_bad_field_is_named(client: StackClient, change: dict[str, Any], field: str) -> None:
-    answer = client.call("POST", "/tasks", REMINDER | change)
+def test_an_invalid_field_is_named(client: StackClient, change: dict[str, Any], field: str) -> None:
+    response = client.call("POST", "/tasks", REMINDER | change)
 
-    assert _is_problem(answer, 422)
-    assert [error["field"] for error in answer.body["errors"]] == [field]
-    assert all(error["message"] for error in answer.body["errors"])
+    assert _is_problem(response, 422)
+    assert [error["field"] for error in response.body["errors"]] == [field]
+    assert all(error["message"] for error in response.body["errors"])
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"text"', b"null", NOT_TEXT])
-def test_a_body_that_is_no_object_is_refused(client: StackClient, body: bytes) -> None:
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"text"', b"null", INVALID_UTF8])
+def test_a_body_other_than_an_object_is_refused(client: StackClient, body: bytes) -> None:
     assert _is_problem(client.call("POST", "/tasks", body), 422)
 
 
-def test_what_cannot_be_done_now_is_a_conflict(client: StackClient) -> None:
+def test_an_action_in_the_wrong_status_is_a_conflict(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
     client.advance("1m")
 
     assert _is_problem(client.call("POST", f"/tasks/{task['id']}/cancel"), 409)
 
 
-def test_an_error_of_ours_tells_nothing_of_its_cause(client: StackClient) -> None:
+def test_an_internal_error_does_not_reveal_its_cause(client: StackClient) -> None:
     client.add_fault(function="api", call="dynamodb.Query", kind="error", times=10)
-    answer = client.call("GET", "/tasks")
+    response = client.call("GET", "/tasks")
 
-    assert _is_problem(answer, 500)
-    assert "injected" not in answer.body["detail"]
+    assert _is_problem(response, 500)
+    assert "injected" not in response.body["detail"]
 
 
-BY_PATH_ALONE = {
+STATUS_BY_ACTION = {
     **{"cancel": 200, "pause": 200, "resume": 200, "run": 200},
-    **{"approve": 409, "retry": 409, "unblock": 409},  # of a task that waits for its time
+    **{"approve": 409, "retry": 409, "unblock": 409},  # for a pending task
 }
 
 
-def test_a_wish_that_says_all_by_its_path_takes_no_fields(client: StackClient) -> None:
+def test_an_action_without_fields_refuses_a_field(client: StackClient) -> None:
     task = client.create(**REMINDER)
-    for verb in BY_PATH_ALONE:
-        answer = client.call("POST", f"/tasks/{task['id']}/{verb}", {"colour": "red"})
-        assert _is_problem(answer, 422), verb
-        assert [error["field"] for error in answer.body["errors"]] == ["colour"]
+    for action in STATUS_BY_ACTION:
+        response = client.call("POST", f"/tasks/{task['id']}/{action}", {"colour": "red"})
+        assert _is_problem(response, 422), action
+        assert [error["field"] for error in response.body["errors"]] == ["colour"]
     assert client.task(task["id"]) == task
 
 
 @pytest.mark.parametrize("body", [None, {}])
-def test_a_wish_may_come_with_an_empty_body_or_none(client: StackClient, body: Any) -> None:
-    ids = {verb: client.create(**REMINDER)["id"] for verb in BY_PATH_ALONE}
-    answers = {verb: client.call("POST", f"/tasks/{ids[verb]}/{verb}", body) for verb in ids}
-    assert {verb: answer.status for verb, answer in answers.items()} == BY_PATH_ALONE
+def test_an_action_accepts_an_empty_body_or_none(client: StackClient, body: Any) -> None:
+    ids = {action: client.create(**REMINDER)["id"] for action in STATUS_BY_ACTION}
+    responses = {
+        action: client.call("POST", f"/tasks/{ids[action]}/{action}", body) for action in ids
+    }
+    assert {action: response.status for action, response in responses.items()} == STATUS_BY_ACTION
 
 
-def test_a_wish_with_a_body_that_is_no_object_is_refused(client: StackClient) -> None:
+def test_an_action_refuses_a_body_other_than_an_object(client: StackClient) -> None:
     task = client.create(**REMINDER)
-    for verb in BY_PATH_ALONE:
-        assert _is_problem(client.call("POST", f"/tasks/{task['id']}/{verb}", b"[1]"), 422)
+    for action in STATUS_BY_ACTION:
+        assert _is_problem(client.call("POST", f"/tasks/{task['id']}/{action}", b"[1]"), 422)
 
 
-def test_the_time_of_what_may_have_happened_is_a_conflict(client: StackClient) -> None:
+def test_rescheduling_a_task_with_an_applied_mutation_is_a_conflict(client: StackClient) -> None:
     task = client.create(type="webhook", payload={"url": "http://127.0.0.1:9/"}, **{"in": "1h"})
 
-    def done_but_not_told() -> None:
+    def store_applied_mutation() -> None:
         store = stores.task_store()
         before = store.get(task["id"])
         run = a_run(nominal_at=before.nominal_at, ended_at=NOW, status=RunStatus.PAUSED_TRANSIENT)
@@ -154,6 +156,6 @@ def test_the_time_of_what_may_have_happened_is_a_conflict(client: StackClient) -
             before, replace(before, run=run.mark_applied({"status": 200})).move_to(Status.PENDING)
         )
 
-    client.stack.scheduler.call(done_but_not_told)
+    client.stack.scheduler.call(store_applied_mutation)
     assert _is_problem(client.call("PATCH", f"/tasks/{task['id']}", {"in": "2h"}), 409)
     assert client.call("PATCH", f"/tasks/{task['id']}", {"description": "walk"}).status == 200

@@ -1,4 +1,4 @@
-"""Every sample event, given to its function on an empty stack, does what is expected of it."""
+"""Every sample event, sent to its function on an empty stack, has the expected effect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _alerts_tick(client: StackClient, reply: Any) -> None:
 def _api_create_reminder(client: StackClient, reply: Any) -> None:
     assert (reply["statusCode"], _body(reply)["status"]) == (201, "pending")
     client.advance("11s")
-    assert [sent["text"] for sent in client.outbox("ada")] == ["Reminder: stretch"]
+    assert [messages["text"] for messages in client.outbox("ada")] == ["Reminder: stretch"]
 
 
 def _api_create_without_description(client: StackClient, reply: Any) -> None:
@@ -77,8 +77,8 @@ def _deadletter_unreadable_message(client: StackClient, reply: Any) -> None:
 
 def _failure_connection_refused(_client: StackClient, reply: Any) -> None:
     """Of a task that does not exist here: it goes back to the queue, and dies there."""
-    reported = "11111111-1111-4111-8111-111111111111"
-    assert reply == {"batchItemFailures": [{"itemIdentifier": reported}]}
+    failed_ids = "11111111-1111-4111-8111-111111111111"
+    assert reply == {"batchItemFailures": [{"itemIdentifier": failed_ids}]}
 
 
 def _failure_unreadable_report(_client: StackClient, reply: Any) -> None:
@@ -88,7 +88,7 @@ def _failure_unreadable_report(_client: StackClient, reply: Any) -> None:
 
 def _journal_reminder_delivered(client: StackClient, reply: Any) -> None:
     assert reply == {"batchItemFailures": []}
-    assert _kept_events(client) == ["task:created", "task:delivered"]
+    assert _journaled_events(client) == ["task:created", "task:delivered"]
 
 
 def _journal_breaker_opened(client: StackClient, reply: Any) -> None:
@@ -100,7 +100,7 @@ def _journal_breaker_opened(client: StackClient, reply: Any) -> None:
 
 def _journal_task_aged_out(client: StackClient, reply: Any) -> None:
     assert reply == {"batchItemFailures": []}
-    assert _kept_events(client) == []
+    assert _journaled_events(client) == []
 
 
 def _live_connect(client: StackClient, reply: Any) -> None:
@@ -123,7 +123,9 @@ def _live_changes(client: StackClient, reply: Any) -> None:
 
 def _notifier_notice(client: StackClient, reply: Any) -> None:
     assert reply == {"batchItemFailures": []}
-    assert [sent["text"] for sent in client.outbox("ada")] == ["Done: fix the build\nMended."]
+    assert [messages["text"] for messages in client.outbox("ada")] == [
+        "Done: fix the build\nMended."
+    ]
 
 
 def _scanner_tick(_client: StackClient, reply: Any) -> None:
@@ -145,8 +147,8 @@ def _sweeper_tick(_client: StackClient, reply: Any) -> None:
 def _webhook_console_remind(client: StackClient, reply: Any) -> None:
     assert reply["statusCode"] == 200
     client.advance("11s")
-    answer, reminder = [sent["text"] for sent in client.outbox("ada")]
-    assert answer.endswith(": stretch")
+    response, reminder = [messages["text"] for messages in client.outbox("ada")]
+    assert response.endswith(": stretch")
     assert reminder == "Reminder: stretch"
 
 
@@ -159,8 +161,8 @@ def _webhook_slack_command(client: StackClient, reply: Any) -> None:
     """A form, in base64; signed at the moment that the event tells of."""
     assert (reply["statusCode"], reply["body"]) == (200, "")
     client.advance("11s")
-    answer, reminder = [sent["text"] for sent in client.outbox("U0ADA")]
-    assert answer.endswith(": stretch")
+    response, reminder = [messages["text"] for messages in client.outbox("U0ADA")]
+    assert response.endswith(": stretch")
     assert reminder == "Reminder: stretch"
 
 
@@ -227,7 +229,7 @@ def client() -> Iterator[StackClient]:
 
 
 @pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
-def test_an_event_file_does_what_is_expected(client: StackClient, path: Path) -> None:
+def test_a_sample_event_has_the_expected_effect(client: StackClient, path: Path) -> None:
     expectation = EXPECTED.get(path.stem)
     assert expectation is not None, f"say in EXPECTED what {path.name} should do"
     function = path.stem.partition("_")[0]
@@ -247,7 +249,7 @@ def _body(reply: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads(reply["body"]))
 
 
-def _kept_events(client: StackClient) -> list[str]:
+def _journaled_events(client: StackClient) -> list[str]:
     """Read past the API, which knows no task of the event's."""
     events = client.stack.scheduler.call(lambda: stores.journal().list_events(TASK))
     return [event.type for event in events]

@@ -1,4 +1,4 @@
-"""The local gateway plays API Gateway's authorizers: when they are asked, and what is kept."""
+"""The local gateway emulates API Gateway authorizers: when they are called, what is cached."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from local.runtime.template import load_template, resources_of_type
 from tests.support.builders.moments import NOW
 from tests.support.stack_client import StackClient
 
-KEPT = timedelta(seconds=30)
-TOKEN = Authorizer("Token", "AuthorizerFunction", ("authorization",), KEPT)
+CACHE_TTL = timedelta(seconds=30)
+TOKEN = Authorizer("Token", "AuthorizerFunction", ("authorization",), CACHE_TTL)
 ANY_HEADER = Authorizer("AnyHeader", "AuthorizerFunction", (), timedelta(0))
 
 
-class Function:
-    """Stands for the authorizer's function, and remembers what it was asked."""
+class FakeFunction:
+    """Stands in for the authorizer function and records its events."""
 
     def __init__(self) -> None:
-        self.asked: list[Any] = []
-        self.answer: Any = {"isAuthorized": True, "context": {"name": "ada"}}
+        self.events: list[Any] = []
+        self.response: Any = {"isAuthorized": True, "context": {"name": "ada"}}
 
     def __call__(self, name: str, event: Any) -> Any:
         assert name == "AuthorizerFunction"
-        self.asked.append(event)
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+        self.events.append(event)
+        if isinstance(self.response, Exception):
+            raise self.response
+        return self.response
 
 
 class StoppedClock(LocalClock):
@@ -51,8 +51,8 @@ class StoppedClock(LocalClock):
 
 
 @pytest.fixture
-def function() -> Function:
-    return Function()
+def function() -> FakeFunction:
+    return FakeFunction()
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def clock() -> StoppedClock:
 
 
 @pytest.fixture
-def doorkeeper(function: Function, clock: StoppedClock) -> CachingAuthorizer:
+def authorizer_cache(function: FakeFunction, clock: StoppedClock) -> CachingAuthorizer:
     return CachingAuthorizer(function, clock)
 
 
@@ -70,82 +70,82 @@ def event(**headers: str) -> dict[str, Any]:
     return {"headers": headers, "requestContext": {"http": http}, "body": "b"}
 
 
-def test_the_templates_authorizers_are_understood() -> None:
+def test_the_authorizers_of_the_template_are_parsed() -> None:
     apis = resources_of_type(load_template(), "AWS::ApiGatewayV2::Api").values()
-    [api] = [one for one in apis if "Body" in one]  # the other one is for WebSockets
+    [api] = [resource for resource in apis if "Body" in resource]  # the other API is for WebSockets
     assert parse_authorizers(api["Body"]) == {"Token": TOKEN, "AnyHeader": ANY_HEADER}
 
 
 @pytest.mark.parametrize(
     ("security", "name"), [([], None), ([{"NONE": []}], None), ([{"Token": []}], "Token")]
 )
-def test_an_operation_names_its_authorizer_or_is_open(security: Any, name: str | None) -> None:
+def test_an_operation_has_an_authorizer_or_is_open(security: Any, name: str | None) -> None:
     assert authorizer_name(security) == name
 
 
-def test_what_the_authorizer_says_is_passed_on(
-    doorkeeper: CachingAuthorizer, function: Function
+def test_the_context_of_the_authorizer_is_returned(
+    authorizer_cache: CachingAuthorizer, function: FakeFunction
 ) -> None:
-    assert doorkeeper.authorize(TOKEN, event(authorization="x")) == {"name": "ada"}
-    [asked] = function.asked
-    assert (asked["type"], asked["identitySource"]) == ("REQUEST", ["x"])
-    assert "body" not in asked
+    assert authorizer_cache.authorize(TOKEN, event(authorization="x")) == {"name": "ada"}
+    [authorizer_event] = function.events
+    assert (authorizer_event["type"], authorizer_event["identitySource"]) == ("REQUEST", ["x"])
+    assert "body" not in authorizer_event
 
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": ""}, {"cookie": "x"}])
-def test_without_its_header_nobody_is_even_asked(
-    doorkeeper: CachingAuthorizer, function: Function, headers: dict[str, str]
+def test_without_its_header_the_authorizer_is_not_called(
+    authorizer_cache: CachingAuthorizer, function: FakeFunction, headers: dict[str, str]
 ) -> None:
-    with pytest.raises(AuthorizationError) as refused:
-        doorkeeper.authorize(TOKEN, event(**headers))
-    assert (refused.value.status, function.asked) == (401, [])
+    with pytest.raises(AuthorizationError) as error:
+        authorizer_cache.authorize(TOKEN, event(**headers))
+    assert (error.value.status, function.events) == (401, [])
 
 
-def test_an_answer_is_kept_for_its_time_and_by_its_header(
-    doorkeeper: CachingAuthorizer, function: Function, clock: StoppedClock
+def test_a_response_is_cached_by_header_for_its_ttl(
+    authorizer_cache: CachingAuthorizer, function: FakeFunction, clock: StoppedClock
 ) -> None:
     for header in ("x", "x", "y", "y", "x"):
-        doorkeeper.authorize(TOKEN, event(authorization=header))
-    assert len(function.asked) == 2
-    clock.at += KEPT - timedelta(milliseconds=1)
-    doorkeeper.authorize(TOKEN, event(authorization="x"))
-    assert len(function.asked) == 2
+        authorizer_cache.authorize(TOKEN, event(authorization=header))
+    assert len(function.events) == 2
+    clock.at += CACHE_TTL - timedelta(milliseconds=1)
+    authorizer_cache.authorize(TOKEN, event(authorization="x"))
+    assert len(function.events) == 2
     clock.at += timedelta(milliseconds=1)
-    doorkeeper.authorize(TOKEN, event(authorization="x"))
-    assert len(function.asked) == 3
+    authorizer_cache.authorize(TOKEN, event(authorization="x"))
+    assert len(function.events) == 3
 
 
-def test_one_that_knows_nobody_by_anything_is_asked_each_time(
-    doorkeeper: CachingAuthorizer, function: Function
+def test_an_authorizer_without_identity_headers_is_called_each_time(
+    authorizer_cache: CachingAuthorizer, function: FakeFunction
 ) -> None:
     for _ in range(3):
-        doorkeeper.authorize(ANY_HEADER, event())
-    assert len(function.asked) == 3
+        authorizer_cache.authorize(ANY_HEADER, event())
+    assert len(function.events) == 3
 
 
-def test_what_one_authorizer_said_is_not_what_another_says(
-    doorkeeper: CachingAuthorizer, function: Function
+def test_each_authorizer_has_its_own_cache(
+    authorizer_cache: CachingAuthorizer, function: FakeFunction
 ) -> None:
-    other = Authorizer("Other", TOKEN.function, TOKEN.headers, TOKEN.ttl)
-    for authorizer in (TOKEN, other):
-        doorkeeper.authorize(authorizer, event(authorization="x"))
-    assert len(function.asked) == 2
+    other_authorizer = Authorizer("Other", TOKEN.function, TOKEN.headers, TOKEN.ttl)
+    for authorizer in (TOKEN, other_authorizer):
+        authorizer_cache.authorize(authorizer, event(authorization="x"))
+    assert len(function.events) == 2
 
 
-def test_of_too_many_answers_the_oldest_is_let_go(
-    doorkeeper: CachingAuthorizer, function: Function
+def test_a_full_cache_evicts_the_oldest_response(
+    authorizer_cache: CachingAuthorizer, function: FakeFunction
 ) -> None:
     for n in range(MAX_CACHED + 1):
-        doorkeeper.authorize(TOKEN, event(authorization=str(n)))
+        authorizer_cache.authorize(TOKEN, event(authorization=str(n)))
     for n in (MAX_CACHED, 1):
-        doorkeeper.authorize(TOKEN, event(authorization=str(n)))
-    assert len(function.asked) == MAX_CACHED + 1
-    doorkeeper.authorize(TOKEN, event(authorization="0"))
-    assert len(function.asked) == MAX_CACHED + 2
+        authorizer_cache.authorize(TOKEN, event(authorization=str(n)))
+    assert len(function.events) == MAX_CACHED + 1
+    authorizer_cache.authorize(TOKEN, event(authorization="0"))
+    assert len(function.events) == MAX_CACHED + 2
 
 
 @pytest.mark.parametrize(
-    ("answer", "status"),
+    ("response", "status"),
     [
         ({"isAuthorized": False}, 403),
         ({"isAuthorized": False, "context": {"name": "ada"}}, 403),
@@ -156,69 +156,71 @@ def test_of_too_many_answers_the_oldest_is_let_go(
         (InvocationError("boom"), 500),
     ],
 )
-def test_any_other_answer_lets_nobody_in(
-    doorkeeper: CachingAuthorizer, function: Function, answer: Any, status: int
+def test_any_other_response_refuses_the_request(
+    authorizer_cache: CachingAuthorizer, function: FakeFunction, response: Any, status: int
 ) -> None:
-    function.answer = answer
-    with pytest.raises(AuthorizationError) as refused:
-        doorkeeper.authorize(TOKEN, event(authorization="x"))
-    assert refused.value.status == status
+    function.response = response
+    with pytest.raises(AuthorizationError) as error:
+        authorizer_cache.authorize(TOKEN, event(authorization="x"))
+    assert error.value.status == status
 
 
-def test_one_that_failed_is_asked_again(doorkeeper: CachingAuthorizer, function: Function) -> None:
-    well, function.answer = function.answer, InvocationError("boom")
+def test_a_failed_authorizer_is_called_again(
+    authorizer_cache: CachingAuthorizer, function: FakeFunction
+) -> None:
+    success, function.response = function.response, InvocationError("boom")
     with pytest.raises(AuthorizationError):
-        doorkeeper.authorize(TOKEN, event(authorization="x"))
-    function.answer = well
-    assert doorkeeper.authorize(TOKEN, event(authorization="x")) == {"name": "ada"}
+        authorizer_cache.authorize(TOKEN, event(authorization="x"))
+    function.response = success
+    assert authorizer_cache.authorize(TOKEN, event(authorization="x")) == {"name": "ada"}
 
 
 # --- in the stack -----------------------------------------------------------------------------
 
 
-def seen_by(client: StackClient) -> list[str]:
-    """Which of the functions behind the gateway are woken from now on."""
-    woken: list[str] = []
+def record_invocations(client: StackClient) -> list[str]:
+    """Record which functions behind the gateway are invoked from now on."""
+    invoked: list[str] = []
 
-    def watch(function: str) -> None:
+    def record(function: str) -> None:
         if function in {"authorizer", "api", "webhook"}:
-            woken.append(function)
+            invoked.append(function)
 
-    client.stack.functions.on_invoke = watch
-    return woken
+    client.stack.functions.on_invoke = record
+    return invoked
 
 
-def test_the_authorizer_is_asked_before_the_function_and_not_again_for_a_while(
+def test_the_authorizer_is_called_before_the_function_and_then_cached(
     client: StackClient,
 ) -> None:
-    woken = seen_by(client)
+    invoked = record_invocations(client)
     for _ in range(2):
         assert client.call("GET", "/tasks").status == 200
-    assert woken == ["authorizer", "api", "api"]
+    assert invoked == ["authorizer", "api", "api"]
     client.advance("30s")
-    woken.clear()
+    invoked.clear()
     assert client.call("GET", "/tasks").status == 200
-    assert woken == ["authorizer", "api"]
+    assert invoked == ["authorizer", "api"]
 
 
-def test_without_a_header_no_function_is_woken(client: StackClient) -> None:
-    woken = seen_by(client)
-    answer = client.call("GET", "/tasks", token=None)
-    assert (answer.status, answer.body["title"], woken) == (401, "Unauthorized", [])
+def test_without_a_header_no_function_is_invoked(client: StackClient) -> None:
+    invoked = record_invocations(client)
+    response = client.call("GET", "/tasks", token=None)
+    assert (response.status, response.body["title"], invoked) == (401, "Unauthorized", [])
 
 
-def test_health_and_chat_are_open_to_all(client: StackClient) -> None:
-    woken = seen_by(client)
+def test_health_and_webhooks_need_no_authorizer(client: StackClient) -> None:
+    invoked = record_invocations(client)
     assert client.call("GET", "/health").status == 200
     assert client.call("POST", "/webhooks/nowhere", {}).status == 404
-    assert "authorizer" not in woken
+    assert "authorizer" not in invoked
 
 
-def test_an_authorizer_that_is_killed_is_a_500_and_the_function_is_not_woken(
+def test_a_crashed_authorizer_is_a_500_and_the_function_is_not_invoked(
     client: StackClient,
 ) -> None:
-    woken = seen_by(client)
+    invoked = record_invocations(client)
     client.add_fault(function="authorizer", call="secretsmanager.GetSecretValue", kind="crash")
-    answer = client.call("GET", "/tasks")
-    assert (answer.status, woken) == (500, ["authorizer"])
+    response = client.call("GET", "/tasks")
+    assert (response.status, invoked) == (500, ["authorizer"])
     assert client.call("GET", "/tasks").status == 200

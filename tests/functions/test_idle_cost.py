@@ -56,7 +56,7 @@ def test_queues_alarms_and_secrets_come_from_the_template() -> None:
         Token={"Type": "AWS::SecretsManager::Secret", "Properties": {}},
     )
 
-    charges = {one.label: one for one in make_charges(template, {}, metric_count=0)}
+    charges = {resource.label: resource for resource in make_charges(template, {}, metric_count=0)}
 
     polls_per_queue = 5 * 3 * MINUTES_PER_MONTH
     assert charges["SQS polls of 2 queues"].quantity == 2 * polls_per_queue
@@ -76,7 +76,9 @@ def _metric_math() -> list[dict[str, Any]]:
 
 def test_a_table_key_is_requested_once_per_function_and_five_minutes() -> None:
     hour = {"scanner": Usage(tables={"Tasks", "State"}), "alerts": Usage(tables={"State"})}
-    charges = {one.label: one for one in make_charges(load_template(), hour, metric_count=0)}
+    charges = {
+        resource.label: resource for resource in make_charges(load_template(), hour, metric_count=0)
+    }
     assert charges["KMS requests"].quantity == 3 * 12 * 730
 
 

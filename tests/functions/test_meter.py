@@ -84,8 +84,8 @@ def test_a_large_event_on_the_bus_counts_more_than_once(client: StackClient, met
 
 
 @pytest.mark.fault_may_miss
-def test_who_listens_and_watches_is_counted_too(client: StackClient, meter: Meter) -> None:
-    client.add_fault(call="never.made")  # no tick is passed over while a fault waits
+def test_the_live_and_alerts_functions_are_counted(client: StackClient, meter: Meter) -> None:
+    client.add_fault(call="never.made")  # no tick is skipped while a fault is pending
     client.create(**{"in": "10s"})
     client.advance("5m")
 
@@ -93,7 +93,7 @@ def test_who_listens_and_watches_is_counted_too(client: StackClient, meter: Mete
     assert meter.usage["alerts"].invocations == 2  # at 12:00 and 12:05
 
 
-def test_the_bus_has_a_price_of_its_own() -> None:
+def test_bus_events_are_billed_separately() -> None:
     result = make_bill({"journal": Usage(write_units=1, bus_events=3)}, 1, "whole minutes")
 
     assert result.bus_events == 3
@@ -112,7 +112,7 @@ def test_a_transaction_costs_double(client: StackClient) -> None:
     assert meter.usage["worker"].write_units == 2
 
 
-def test_a_call_it_cannot_count_is_told(client: StackClient, meter: Meter) -> None:
+def test_an_unknown_operation_is_reported(client: StackClient, meter: Meter) -> None:
     del client
     meter.on_call(Call("worker", "dynamodb", "ExecuteStatement", {}, {}, 1))
     meter.on_call(Call("worker", "events", "PutRule", {}, {}, 1))
@@ -120,7 +120,7 @@ def test_a_call_it_cannot_count_is_told(client: StackClient, meter: Meter) -> No
     assert meter.unknown_operations == {"ExecuteStatement", "PutRule"}
 
 
-def test_a_bill_over_a_target_says_which() -> None:
+def test_a_bill_names_the_exceeded_targets() -> None:
     result = make_bill({"worker": Usage(write_units=13, read_units=1)}, 1, "whole minutes")
 
     assert result.exceeded_targets == ["write_units"]

@@ -1,4 +1,4 @@
-"""Tokens are changed while the system runs: what is removed or has expired is refused in time."""
+"""Tokens rotated while the system runs: removed and expired ones are refused within a minute."""
 
 from __future__ import annotations
 
@@ -18,54 +18,54 @@ OLD = ApiToken("ci", Scope.READ, hash_secret("old"))
 NEW = ApiToken("ci-2", Scope.READ, hash_secret("new"))
 
 
-def put(*tokens: ApiToken) -> None:
+def put_tokens(*tokens: ApiToken) -> None:
     text = json.dumps({"tokens": [token.to_json() for token in tokens]})
     secret_id = stores.settings().api_tokens_secret
     aws_clients.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 
-def comes_in(client: StackClient, token: str) -> bool:
+def is_accepted(client: StackClient, token: str) -> bool:
     status = client.call("GET", "/tasks", token=token).status
     assert status in {200, 401}
     return status == 200
 
 
-def test_two_tokens_work_at_once_and_one_that_is_removed_is_refused_within_a_minute(
+def test_two_tokens_work_and_a_removed_one_is_refused_within_a_minute(
     client: StackClient,
 ) -> None:
-    put(LOCAL, OLD, NEW)
-    assert (comes_in(client, "old"), comes_in(client, "new")) == (True, True)
+    put_tokens(LOCAL, OLD, NEW)
+    assert (is_accepted(client, "old"), is_accepted(client, "new")) == (True, True)
     client.advance("29s")
-    put(LOCAL, NEW)
-    assert comes_in(client, "old"), "what was answered is kept for half a minute"
+    put_tokens(LOCAL, NEW)
+    assert is_accepted(client, "old"), "the authorizer's response is cached for half a minute"
     client.advance("60s")
-    assert (comes_in(client, "old"), comes_in(client, "new")) == (False, True)
+    assert (is_accepted(client, "old"), is_accepted(client, "new")) == (False, True)
 
 
-def test_even_one_in_use_all_the_time_is_refused_within_a_minute(client: StackClient) -> None:
-    put(LOCAL, OLD)
-    seen = []
+def test_a_removed_token_in_constant_use_is_refused_within_a_minute(client: StackClient) -> None:
+    put_tokens(LOCAL, OLD)
+    results = []
     for second in range(0, 180, 5):
         if second == 60:
-            put(LOCAL)
-        seen.append(comes_in(client, "old"))
+            put_tokens(LOCAL)
+        results.append(is_accepted(client, "old"))
         client.advance("5s")
-    assert seen[:12] == [True] * 12
-    assert seen[12 + 12 :] == [False] * 12
+    assert results[:12] == [True] * 12
+    assert results[12 + 12 :] == [False] * 12
 
 
-def test_a_token_that_expires_is_refused_soon_after(client: StackClient) -> None:
+def test_an_expired_token_is_refused_within_a_minute(client: StackClient) -> None:
     ends_at = stores.clock().now() + timedelta(hours=1)
-    put(LOCAL, replace(OLD, expires_at=ends_at))
+    put_tokens(LOCAL, replace(OLD, expires_at=ends_at))
     client.advance("59m")
-    assert comes_in(client, "old")
+    assert is_accepted(client, "old")
     client.advance("90s")
-    assert not comes_in(client, "old")
+    assert not is_accepted(client, "old")
 
 
-def test_another_scope_holds_within_a_minute(client: StackClient) -> None:
-    put(LOCAL, OLD)
+def test_a_changed_scope_applies_within_a_minute(client: StackClient) -> None:
+    put_tokens(LOCAL, OLD)
     assert client.call("POST", "/tasks", {}, token="old").status == 403
-    put(LOCAL, replace(OLD, scope=Scope.WRITE))
+    put_tokens(LOCAL, replace(OLD, scope=Scope.WRITE))
     client.advance("60s")
     assert client.call("POST", "/tasks", {}, token="old").status == 422

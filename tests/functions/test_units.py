@@ -20,7 +20,7 @@ from local.runtime.template import load_template, resources_of_type
 
 DUE = Index("DueIndex", ("due_shard", "due_at"), frozenset({"due_shard", "due_at", "id"}))
 TABLE = Table(("id",), (DUE,))
-WAITING = {"id": {"S": "a"}, "due_shard": {"N": "1"}, "due_at": {"S": "12:00"}}
+PENDING = {"id": {"S": "a"}, "due_shard": {"N": "1"}, "due_at": {"S": "12:00"}}
 CLOSED = {"id": {"S": "a"}, "due_at": {"S": "12:00"}}
 
 
@@ -42,15 +42,15 @@ CLOSED = {"id": {"S": "a"}, "due_at": {"S": "12:00"}}
         ({"SS": ["ab", "cde"]}, 5),
     ],
 )
-def test_a_value_takes_these_bytes(value: dict[str, Any], size: int) -> None:
+def test_a_value_has_its_documented_size(value: dict[str, Any], size: int) -> None:
     assert value_size(value) == size
 
 
-def test_an_item_takes_the_bytes_of_its_names_and_values() -> None:
+def test_an_item_has_the_size_of_its_names_and_values() -> None:
     assert item_size({"id": {"S": "a1b2c3d4"}, "version": {"N": "3"}}) == 2 + 8 + 7 + 2
 
 
-def test_a_type_that_dynamodb_does_not_have_is_refused() -> None:
+def test_an_unknown_attribute_type_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown DynamoDB type X"):
         value_size({"X": "?"})
 
@@ -61,7 +61,7 @@ def test_writes_are_rounded_up_to_a_kilobyte(size: int, units: int) -> None:
 
 
 @pytest.mark.parametrize(("size", "units"), [(0, 1), (4096, 1), (4097, 2)])
-def test_reads_are_rounded_up_to_four_kilobytes_and_halved_where_they_may_lag(
+def test_reads_are_rounded_up_to_four_kilobytes_and_halved_if_eventually_consistent(
     size: int, units: int
 ) -> None:
     assert read_units(size, is_consistent=True) == units
@@ -82,35 +82,35 @@ def test_a_page_is_rounded_up_as_a_whole() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "units"),
     [
-        (None, WAITING, 1),
+        (None, PENDING, 1),
         (None, CLOSED, 0),
-        (WAITING, CLOSED, 1),
-        (WAITING, None, 1),
-        (WAITING, {**WAITING, "status": {"S": "in_progress"}}, 0),
-        (WAITING, {**WAITING, "due_at": {"S": "12:02"}}, 2),
+        (PENDING, CLOSED, 1),
+        (PENDING, None, 1),
+        (PENDING, {**PENDING, "status": {"S": "in_progress"}}, 0),
+        (PENDING, {**PENDING, "due_at": {"S": "12:02"}}, 2),
         (CLOSED, {**CLOSED, "due_at": {"S": "12:02"}}, 0),
     ],
     ids=["enters", "never in", "leaves", "deleted", "untouched", "key moves", "stays out"],
 )
-def test_an_index_costs_what_changes_in_it(old: Any, new: Any, units: int) -> None:
+def test_an_index_costs_its_changed_entries(old: Any, new: Any, units: int) -> None:
     assert DUE.units(old, new) == units
 
 
 def test_a_projected_attribute_that_changes_costs_one_put() -> None:
     everything = Index("All", ("due_shard",), None)
 
-    assert everything.units(WAITING, {**WAITING, "status": {"S": "pending"}}) == 1
+    assert everything.units(PENDING, {**PENDING, "status": {"S": "pending"}}) == 1
 
 
-def test_a_write_costs_the_larger_of_what_was_and_what_is() -> None:
+def test_a_write_costs_the_larger_of_old_and_new_item() -> None:
     large = {"id": {"S": "a"}, "text": {"S": "x" * 2000}}
     small = {"id": {"S": "a"}}
 
     assert TABLE.units(large, small) == TABLE.units(small, large) == 2
 
 
-def test_a_refused_write_costs_what_is_there() -> None:
-    assert TABLE.units(WAITING, WAITING) == 1
+def test_a_refused_write_costs_the_stored_item() -> None:
+    assert TABLE.units(PENDING, PENDING) == 1
     assert TABLE.units(None, None) == 1
 
 

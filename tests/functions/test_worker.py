@@ -1,4 +1,4 @@
-"""The worker's reports: what goes back to the queue, what is counted, what is logged."""
+"""The worker function: which messages are requeued, counted and logged."""
 
 from __future__ import annotations
 
@@ -37,42 +37,40 @@ def _batch(*bodies: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def due_now(client: StackClient) -> dict[str, Any]:
-    """A message for a task that is due at this moment; the queue's own is yet to come."""
+def due_message(client: StackClient) -> dict[str, Any]:
+    """Return a message for a task that is due now; the queue has not delivered its own yet."""
     task = client.create(**{"in": "1s"})
     return {"task_id": task["id"], "due_at": task["due_at"]}
 
 
 @pytest.fixture
 def log(client: StackClient) -> Iterator[Log]:
-    """The worker's log in the form that CloudWatch gets it."""
+    """Capture the worker's log lines as CloudWatch receives them."""
     del client  # the stack sets the log level when it starts
-    written = io.StringIO()
-    handler = logging.StreamHandler(written)
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(app.logger.registered_formatter)
     powertools = logging.getLogger("worker")
     level = powertools.level
     powertools.addHandler(handler)
     powertools.setLevel(logging.INFO)
-    yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
     powertools.removeHandler(handler)
     powertools.setLevel(level)
 
 
-def test_just_the_unreadable_message_goes_back(
-    client: StackClient, due_now: dict[str, Any]
+def test_only_an_unreadable_message_is_requeued(
+    client: StackClient, due_message: dict[str, Any]
 ) -> None:
-    reply = client.stack.invoke("worker", _batch("not a dispatch", due_now, {"task_id": "x"}))
+    reply = client.stack.invoke("worker", _batch("not a dispatch", due_message, {"task_id": "x"}))
 
-    failed = [item["itemIdentifier"] for item in reply["batchItemFailures"]]
-    assert sorted(failed) == ["message-0", "message-2"]
-    assert [sent["text"] for sent in client.outbox()] == ["Reminder: stretch"]
+    failed_ids = [item["itemIdentifier"] for item in reply["batchItemFailures"]]
+    assert sorted(failed_ids) == ["message-0", "message-2"]
+    assert [message["text"] for message in client.outbox()] == ["Reminder: stretch"]
 
 
-def test_two_identical_messages_give_one_delivery(
-    client: StackClient, due_now: dict[str, Any]
-) -> None:
-    reply = client.stack.invoke("worker", _batch(due_now, due_now))
+def test_duplicate_messages_deliver_once(client: StackClient, due_message: dict[str, Any]) -> None:
+    reply = client.stack.invoke("worker", _batch(due_message, due_message))
 
     assert reply == {"batchItemFailures": []}
     assert len(client.outbox()) == 1
@@ -80,17 +78,15 @@ def test_two_identical_messages_give_one_delivery(
     assert (metrics["TasksDelivered"], metrics["DuplicatesDropped"]) == ([1], [1])
 
 
-def test_a_message_for_another_time_of_the_task_is_dropped(
-    client: StackClient, due_now: dict[str, Any]
-) -> None:
-    stale = {**due_now, "due_at": "2026-02-17T11:00:00.000Z"}
+def test_a_stale_message_is_dropped(client: StackClient, due_message: dict[str, Any]) -> None:
+    stale = {**due_message, "due_at": "2026-02-17T11:00:00.000Z"}
     client.stack.invoke("worker", _batch(stale))
 
     assert client.outbox() == []
     assert client.stack.functions.metrics["DuplicatesDropped"] == [1]
 
 
-def test_a_message_that_comes_far_too_early_is_sent_again(client: StackClient) -> None:
+def test_a_message_far_too_early_is_requeued(client: StackClient) -> None:
     task = client.create(**{"in": "1h"})
     client.stack.invoke("worker", _batch({"task_id": task["id"], "due_at": task["due_at"]}))
 
@@ -98,7 +94,7 @@ def test_a_message_that_comes_far_too_early_is_sent_again(client: StackClient) -
     assert client.stack.functions.metrics["TasksRequeuedEarly"] == [1]
 
 
-def test_what_is_dispatched_delivered_and_how_late_is_counted(client: StackClient) -> None:
+def test_dispatches_deliveries_and_lateness_are_counted(client: StackClient) -> None:
     client.create(**{"in": "1h"})
     client.advance("2h")
 
@@ -140,16 +136,16 @@ def test_an_unreadable_message_is_logged_with_its_id(client: StackClient, log: L
     assert "not a dispatch" in line["exception"]
 
 
-def test_batches_that_overlap_report_their_own_failures(
-    client: StackClient, due_now: dict[str, Any]
+def test_concurrent_batches_report_their_own_failures(
+    client: StackClient, due_message: dict[str, Any]
 ) -> None:
-    """The first waits for its second message while the other one begins and ends."""
+    """The first batch waits for its second message while the other one starts and ends."""
     replies: list[Any] = []
 
     def run(batch: dict[str, Any]) -> None:
         replies.append(client.stack.functions.invoke("worker", batch))
 
-    for batch in (_batch("not a dispatch", due_now), _batch(due_now)):
+    for batch in (_batch("not a dispatch", due_message), _batch(due_message)):
         client.stack.scheduler.spawn(partial(run, batch))
     client.advance("2s")
 

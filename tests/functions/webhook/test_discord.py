@@ -1,4 +1,4 @@
-"""Discord, from its interaction to our answer."""
+"""Discord, from its interaction to our reply."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ def deliver(client: StackClient, interaction: Payload) -> ApiResponse:
     return post(client, sign_request("discord", interaction, at=client.stack.clock.now()))
 
 
-def test_a_ping_is_answered_once_it_is_verified(client: StackClient) -> None:
-    sent = sign_request("discord", PING, at=client.stack.clock.now())
+def test_a_ping_is_answered_after_verification(client: StackClient) -> None:
+    request = sign_request("discord", PING, at=client.stack.clock.now())
 
-    answer = post(client, sent)
-    assert (answer.status, answer.body) == (200, {"type": 1})
-    assert answer.headers["content-type"] == "application/json"
-    assert post(client, sent.with_header("x-signature-ed25519", "0" * 128)).status == 401
+    response = post(client, request)
+    assert (response.status, response.body) == (200, {"type": 1})
+    assert response.headers["content-type"] == "application/json"
+    assert post(client, request.with_header("x-signature-ed25519", "0" * 128)).status == 401
 
 
-def test_a_command_is_put_off_and_then_answered(client: StackClient) -> None:
-    answer = deliver(client, discord_command("remind", WHEN, WHAT))
+def test_a_command_is_acknowledged_and_answered_later(client: StackClient) -> None:
+    response = deliver(client, discord_command("remind", WHEN, WHAT))
     client.advance("11m")
 
-    assert (answer.status, answer.body) == (200, {"type": 5, "data": {"flags": 64}})
-    told, reminder = client.items("/_local/outbox?channel=discord&target=1200000000000000004")
-    assert told["text"].endswith(": tea")
+    assert (response.status, response.body) == (200, {"type": 5, "data": {"flags": 64}})
+    reply, reminder = client.items("/_local/outbox?channel=discord&target=1200000000000000004")
+    assert reply["text"].endswith(": tea")
     assert reminder["text"] == "Reminder: tea"
 
 
-def test_a_command_in_private_is_answered(client: StackClient) -> None:
+def test_a_command_in_a_direct_message_is_answered(client: StackClient) -> None:
     assert deliver(client, as_direct_message(discord_command("tasks"))).body == {"type": 5}
     assert len(sent_texts(client, "discord")) == 1
 
 
-def test_an_interaction_that_comes_again_and_again_makes_one_task(client: StackClient) -> None:
+def test_a_redelivered_interaction_creates_one_task(client: StackClient) -> None:
     for _ in range(4):
         assert deliver(client, discord_command("remind", {**WHEN, "value": "in 2h"}, WHAT))
         client.advance("400s")
@@ -57,13 +57,13 @@ def test_an_interaction_that_comes_again_and_again_makes_one_task(client: StackC
     assert len(sent_texts(client, "discord")) == 1
 
 
-def test_a_button_works_for_whose_task_it_is_and_for_nobody_else(client: StackClient) -> None:
+def test_a_button_works_only_for_the_owner_of_the_task(client: StackClient) -> None:
     deliver(client, discord_command("remind", {**WHEN, "value": "in 2h"}, WHAT))
     [task] = client.items("/tasks")
-    says = f"/cancel {task['id'][:8]}"
+    command = f"/cancel {task['id'][:8]}"
 
-    assert deliver(client, discord_press(says, member=BOB)).body == {"type": 6}
+    assert deliver(client, discord_press(command, member=BOB)).body == {"type": 6}
     assert client.task(task["id"])["status"] == "pending"
 
-    deliver(client, discord_press(says, id="1200000000000000008"))
+    deliver(client, discord_press(command, id="1200000000000000008"))
     assert client.task(task["id"])["status"] == "cancelled"

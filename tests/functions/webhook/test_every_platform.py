@@ -1,4 +1,4 @@
-"""Chat in, open: to whoever proves to be a platform, and to the console on a laptop."""
+"""Webhook requests that are accepted, on every platform."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.stack_client import StackClient
 
 
 @every_platform
-def test_a_platform_that_is_known_but_not_offered_is_a_404_to_whoever_proves_it(
+def test_a_disabled_platform_is_404_for_verified_requests(
     client: StackClient, platform: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "channels", dict)
@@ -40,23 +40,23 @@ def test_a_platform_that_is_known_but_not_offered_is_a_404_to_whoever_proves_it(
     assert client.call("POST", "/webhooks/console", b"{", token=None).status == 404
 
 
-# --- who is believed --------------------------------------------------------------------------
+# --- verification -----------------------------------------------------------------------------
 
 
 @every_platform
-def test_whoever_proves_to_be_the_platform_is_heard(client: StackClient, platform: str) -> None:
-    answer = post(client, a_command_request(client, platform))
+def test_a_verified_request_creates_a_task(client: StackClient, platform: str) -> None:
+    response = post(client, a_command_request(client, platform))
 
-    assert answer.status == 200
-    [told] = sent_texts(client, platform)
-    assert told.endswith(": tea")
+    assert response.status == 200
+    [reply] = sent_texts(client, platform)
+    assert reply.endswith(": tea")
     [task] = client.items("/tasks")
     assert (task["channel"], task["description"]) == (platform, "tea")
 
 
 @every_timed_platform
 @pytest.mark.parametrize("seconds", [300, -300])
-def test_a_proof_of_five_minutes_is_believed(
+def test_a_signature_of_five_minutes_is_accepted(
     client: StackClient, platform: str, seconds: int
 ) -> None:
     assert (
@@ -67,60 +67,60 @@ def test_a_proof_of_five_minutes_is_believed(
 
 
 @pytest.mark.parametrize("secret", ["", " "])
-def test_where_no_secret_is_set_nobody_is_believed(
+def test_without_a_secret_every_request_is_refused(
     monkeypatch: pytest.MonkeyPatch, secret: str
 ) -> None:
     with stack_with_platforms(monkeypatch, **dict.fromkeys(ENVIRONMENT, secret)) as client:
-        sent = [a_command_request(client, platform) for platform in SIGNATURE_HEADER]
+        requests = [a_command_request(client, platform) for platform in SIGNATURE_HEADER]
         guesses = [
-            one.with_header(SIGNATURE_HEADER[one.platform], guess)
-            for one in sent
+            request.with_header(SIGNATURE_HEADER[request.platform], guess)
+            for request in requests
             for guess in ("", " ")
         ]
 
-        assert {post(client, one).status for one in sent + guesses} == {401}
+        assert {post(client, request).status for request in requests + guesses} == {401}
         assert has_no_effect(client)
 
 
 @every_timed_platform
-def test_a_replay_is_heard_once(client: StackClient, platform: str) -> None:
-    sent = a_command_request(client, platform)
+def test_a_replayed_request_is_handled_once(client: StackClient, platform: str) -> None:
+    request = a_command_request(client, platform)
     for _ in range(3):
-        assert post(client, sent).status == 200
+        assert post(client, request).status == 200
         client.advance("2m")
 
     assert len(sent_texts(client, platform)) == 1
     assert len(client.items("/tasks")) == 1
-    assert post(client, sent).status == 401  # six minutes on, it is stale besides
+    assert post(client, request).status == 401  # after six minutes it is also stale
 
 
-# --- what is said of it -----------------------------------------------------------------------
+# --- logging and replies ----------------------------------------------------------------------
 
 
 @every_platform
-def test_neither_words_nor_proofs_are_logged(
+def test_neither_message_text_nor_signature_is_logged(
     client: StackClient, platform: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     logger = logging.getLogger("webhook")
     logger.setLevel(logging.INFO)
-    sent = a_command_request(client, platform)
+    request = a_command_request(client, platform)
 
-    post(client, sent)
-    assert post(client, sent.with_header(SIGNATURE_HEADER[platform], "a-guess")).status == 401
+    post(client, request)
+    assert post(client, request.with_header(SIGNATURE_HEADER[platform], "a-guess")).status == 401
 
     outcomes = [record.getMessage() for record in caplog.records]
     logged = str([vars(record) for record in caplog.records])
     assert outcomes == ["message_received", "webhook_refused"]
-    for secret in ("tea", "a-guess", sent.headers[SIGNATURE_HEADER[platform]]):
+    for secret in ("tea", "a-guess", request.headers[SIGNATURE_HEADER[platform]]):
         assert secret not in logged
 
 
-def test_the_answer_goes_to_the_sender_where_no_other_place_is_named(client: StackClient) -> None:
+def test_the_reply_goes_to_the_sender_by_default(client: StackClient) -> None:
     body = {"sender_id": "ada", "text": "/tasks"}
 
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
-    assert [sent["target"] for sent in client.outbox()] == ["ada"]
+    assert [messages["target"] for messages in client.outbox()] == ["ada"]
 
 
-def test_what_is_not_understood_is_answered_with_help(client: StackClient) -> None:
+def test_an_unknown_command_is_answered_with_help(client: StackClient) -> None:
     assert "/remind" in client.say("make me a sandwich")

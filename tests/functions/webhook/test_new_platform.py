@@ -1,4 +1,4 @@
-"""A platform needs one entry in the registry: the rest of the system derives from it."""
+"""A new platform needs one entry in the registry; everything else derives from it."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from tests.support.api_response import ApiResponse
 from tests.support.platforms import has_no_effect, sent_texts
 from tests.support.stack_client import StackClient, running_stack
 
-NAME, PROOF, TOKEN = "pigeon", "ring-7", "coop-key"
+NAME, SECRET, TOKEN = "pigeon", "ring-7", "coop-key"
 
 
 @dataclass
-class PigeonPost:
-    """Both sides of the platform: who writes to us, and what was carried to people."""
+class PigeonChannel:
+    """An invented platform that records the messages it sends."""
 
-    carried: list[tuple[str, str]] = field(default_factory=list)
+    sent: list[tuple[str, str]] = field(default_factory=list)
     tokens: Keys | None = None
 
     def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
         del idempotency_key
         assert self.tokens is not None
         assert self.tokens.get(NAME) == TOKEN
-        self.carried.append((target, content.text))
+        self.sent.append((target, content.text))
 
     def reply(self, message: Message, content: ChatMessage) -> None:
         self.send(message.reply_target, content, idempotency_key=message.dedup_key)
@@ -52,8 +52,8 @@ class PigeonPost:
         return Platform(
             name=NAME,
             inbound=Inbound(
-                make=lambda deps: PigeonIncoming(deps),
-                proof=SecretKey(variable="PIGEON_RING", local=PROOF),
+                make=lambda deps: PigeonInboundParser(deps),
+                proof=SecretKey(variable="PIGEON_RING", local=SECRET),
             ),
             outbound=Outbound(
                 make=self._outbound,
@@ -62,81 +62,83 @@ class PigeonPost:
             ),
         )
 
-    def _outbound(self, deps: OutboundDeps) -> PigeonPost:
+    def _outbound(self, deps: OutboundDeps) -> PigeonChannel:
         self.tokens = deps.tokens
         return self
 
 
 @dataclass(frozen=True)
-class PigeonIncoming:
+class PigeonInboundParser:
     deps: InboundDeps
 
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
         expected = require_secret(self.deps.proofs, NAME)
         require_match("ring", actual=request.header("x-ring"), expected=expected)
-        said = request.json_object()
-        who, text = said["who"], said["text"]
+        body = request.json_object()
+        sender_id, text = body["who"], body["text"]
         return InboundResult(
             Message(
                 channel=NAME,
-                sender_id=who,
-                reply_target=who,
+                sender_id=sender_id,
+                reply_target=sender_id,
                 text=text,
-                dedup_key=said["n"],
+                dedup_key=body["n"],
                 sent_at=now,
             )
         )
 
 
 @pytest.fixture
-def pigeons(monkeypatch: pytest.MonkeyPatch) -> PigeonPost:
-    post = PigeonPost()
-    monkeypatch.setitem(PLATFORMS, NAME, post.entry())
+def channel(monkeypatch: pytest.MonkeyPatch) -> PigeonChannel:
+    pigeon_channel = PigeonChannel()
+    monkeypatch.setitem(PLATFORMS, NAME, pigeon_channel.entry())
     monkeypatch.setenv("PIGEON_TOKEN", TOKEN)
-    return post
+    return pigeon_channel
 
 
 @pytest.fixture
-def client(pigeons: PigeonPost) -> Iterator[StackClient]:
-    del pigeons  # registered before the stack starts
+def client(channel: PigeonChannel) -> Iterator[StackClient]:
+    del channel  # registered before the stack starts
     with running_stack() as running:
         yield running
 
 
-def fly(client: StackClient, text: str, *, ring: str = PROOF) -> ApiResponse:
+def post_message(client: StackClient, text: str, *, ring: str = SECRET) -> ApiResponse:
     body = json.dumps({"who": "noah", "text": text, "n": text}).encode()
     headers = {"x-ring": ring}
     return client.call("POST", f"/webhooks/{NAME}", body, token=None, headers=headers)
 
 
-def test_a_registered_platform_makes_a_task_is_answered_and_reminded(
-    client: StackClient, pigeons: PigeonPost
+def test_a_registered_platform_creates_tasks_and_sends_replies_and_reminders(
+    client: StackClient, channel: PigeonChannel
 ) -> None:
-    assert fly(client, "/remind in 10 minutes olives").status == 200
+    assert post_message(client, "/remind in 10 minutes olives").status == 200
     [task] = client.items(f"/tasks?channel={NAME}&sender_id=noah")
     assert (task["description"], task["reply_target"]) == ("olives", "noah")
-    [(target, answer)] = pigeons.carried
+    [(target, reply)] = channel.sent
     assert target == "noah"
-    assert "olives" in answer
+    assert "olives" in reply
     client.advance("10m")
-    assert pigeons.carried[-1] == ("noah", "Reminder: olives")
-    assert sent_texts(client, NAME) == [text for _, text in pigeons.carried]
+    assert channel.sent[-1] == ("noah", "Reminder: olives")
+    assert sent_texts(client, NAME) == [text for _, text in channel.sent]
 
 
-def test_its_proof_is_asked_for(client: StackClient, pigeons: PigeonPost) -> None:
-    assert fly(client, "/remind in 10 minutes olives", ring="forged").status == 401
+def test_a_registered_platform_verifies_requests(
+    client: StackClient, channel: PigeonChannel
+) -> None:
+    assert post_message(client, "/remind in 10 minutes olives", ring="forged").status == 401
     assert has_no_effect(client)
-    assert pigeons.carried == []
+    assert channel.sent == []
 
 
-def test_programs_may_name_it_as_a_channel(client: StackClient, pigeons: PigeonPost) -> None:
+def test_api_tasks_can_use_the_new_channel(client: StackClient, channel: PigeonChannel) -> None:
     client.create(channel=NAME, reply_target="noah", description="rain", due_at="2026-02-17T12:05Z")
     client.advance("5m")
-    assert pigeons.carried == [("noah", "Reminder: rain")]
+    assert channel.sent == [("noah", "Reminder: rain")]
 
 
 def test_a_platform_that_is_not_registered_is_unknown() -> None:
     with running_stack() as client:
-        assert fly(client, "/tasks").status == 404
-        refused = client.call("POST", "/tasks", {"description": "x", "in": "5m", "channel": NAME})
-        assert refused.status == 422
+        assert post_message(client, "/tasks").status == 404
+        response = client.call("POST", "/tasks", {"description": "x", "in": "5m", "channel": NAME})
+        assert response.status == 422

@@ -1,4 +1,4 @@
-"""Slack, from its request to our answer."""
+"""Slack, from its request to our reply."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def deliver(client: StackClient, event: Payload, **options: Any) -> ApiResponse:
     return post(client, sign_request("slack", slack_event(event, **options), at=now(client)))
 
 
-def press(client: StackClient, value: str, *, by: str) -> str:
-    payload = slack_press(value, user={"id": by}, trigger_id=f"{by}.{value[-8:]}")
+def press(client: StackClient, value: str, *, user: str) -> str:
+    payload = slack_press(value, user={"id": user}, trigger_id=f"{user}.{value[-8:]}")
     assert post(client, sign_press(payload, at=now(client))).status == 200
     return sent_texts(client, "slack")[-1]
 
 
-def test_a_message_delivered_four_times_under_four_names_makes_one_task(
+def test_a_message_redelivered_under_new_event_ids_creates_one_task(
     client: StackClient,
 ) -> None:
     for n in range(4):
@@ -49,7 +49,7 @@ def test_a_message_delivered_four_times_under_four_names_makes_one_task(
     assert len(sent_texts(client, "slack")) == 1
 
 
-def test_a_message_that_comes_again_and_again_for_twenty_minutes_makes_one_task(
+def test_a_message_redelivered_for_twenty_minutes_creates_one_task(
     client: StackClient,
 ) -> None:
     """The queue forgets a message after five minutes; who answered it does not."""
@@ -62,7 +62,7 @@ def test_a_message_that_comes_again_and_again_for_twenty_minutes_makes_one_task(
     assert len(sent_texts(client, "slack")) == 1
 
 
-def test_a_mention_that_comes_as_a_message_besides_makes_one_task(client: StackClient) -> None:
+def test_a_mention_also_sent_as_a_message_creates_one_task(client: StackClient) -> None:
     mention = slack_mention("<@U0DUE> remind in 1h tea")
     deliver(client, {**mention, "type": "message", "channel_type": "channel"}, event_id="Ev1")
     deliver(client, mention, event_id="Ev2")
@@ -71,62 +71,64 @@ def test_a_mention_that_comes_as_a_message_besides_makes_one_task(client: StackC
     assert len(sent_texts(client, "slack")) == 1
 
 
-def test_two_messages_of_the_same_words_are_two(client: StackClient) -> None:
+def test_two_messages_with_the_same_text_create_two_tasks(client: StackClient) -> None:
     deliver(client, slack_message(ts="1.0"))
     deliver(client, slack_message(ts="2.0"))
 
     assert len(sent_texts(client, "slack")) == 2
 
 
-def test_a_slash_command_is_a_form_and_is_answered_with_nothing_at_once(
+def test_a_slash_command_gets_an_empty_response_at_once(
     client: StackClient,
 ) -> None:
-    sent = sign_form(slack_command("in 10 minutes tea & cake"), at=now(client))
-    assert sent.headers["content-type"] == FORM
+    request = sign_form(slack_command("in 10 minutes tea & cake"), at=now(client))
+    assert request.headers["content-type"] == FORM
 
-    answer = post(client, sent)
+    response = post(client, request)
     client.advance("11m")
 
-    assert (answer.status, answer.body) == (200, None)
-    told, reminder = client.items("/_local/outbox?channel=slack")
-    assert told["text"].endswith(": tea & cake")
+    assert (response.status, response.body) == (200, None)
+    reply, reminder = client.items("/_local/outbox?channel=slack")
+    assert reply["text"].endswith(": tea & cake")
     assert (reminder["target"], reminder["text"]) == ("U0ADA", "Reminder: tea & cake")
 
 
-def test_a_reminder_asked_for_in_a_thread_comes_to_that_thread(client: StackClient) -> None:
+def test_a_reminder_created_in_a_thread_is_sent_to_that_thread(client: StackClient) -> None:
     deliver(client, slack_mention("<@U0DUE> remind in 1m tea", thread_ts="1771329000.000100"))
     client.advance("2m")
 
-    targets = [sent["target"] for sent in client.items("/_local/outbox?channel=slack")]
+    targets = [request["target"] for request in client.items("/_local/outbox?channel=slack")]
     assert targets == ["C0TEA:1771329000.000100"] * 2
 
 
-def test_a_button_works_for_whose_task_it_is_and_for_nobody_else(client: StackClient) -> None:
+def test_a_button_works_only_for_the_owner_of_the_task(client: StackClient) -> None:
     deliver(client, slack_message("remind in 1h tea"))
     [task] = client.items("/tasks")
     short = task["id"][:8]
 
-    anothers = press(client, f"/cancel {short}", by="U0BOB")
-    unknown = press(client, "/cancel 00000000", by="U0BOB")
+    anothers = press(client, f"/cancel {short}", user="U0BOB")
+    unknown = press(client, "/cancel 00000000", user="U0BOB")
     assert anothers.replace(short, "00000000") == unknown
     assert client.task(task["id"])["status"] == "pending"
 
-    press(client, f"/cancel {short}", by="U0ADA")
+    press(client, f"/cancel {short}", user="U0ADA")
     assert client.task(task["id"])["status"] == "cancelled"
 
 
-def test_the_challenge_is_answered_once_it_is_verified(client: StackClient) -> None:
-    sent = sign_request("slack", {"type": "url_verification", "challenge": "abc"}, at=now(client))
+def test_the_challenge_is_answered_after_verification(client: StackClient) -> None:
+    request = sign_request(
+        "slack", {"type": "url_verification", "challenge": "abc"}, at=now(client)
+    )
 
-    assert post(client, sent).body == {"challenge": "abc"}
-    assert post(client, sent.without_header("x-slack-signature")).status == 401
+    assert post(client, request).body == {"challenge": "abc"}
+    assert post(client, request.without_header("x-slack-signature")).status == 401
 
 
 @pytest.mark.parametrize("retry", ["1", "2", "3"])
-def test_slacks_word_of_a_retry_changes_nothing(client: StackClient, retry: str) -> None:
-    sent = sign_request("slack", slack_event(), at=now(client))
+def test_slack_retry_headers_are_ignored(client: StackClient, retry: str) -> None:
+    request = sign_request("slack", slack_event(), at=now(client))
 
-    assert post(client, sent.with_header("x-slack-retry-num", retry)).status == 200
+    assert post(client, request.with_header("x-slack-retry-num", retry)).status == 200
     assert len(sent_texts(client, "slack")) == 1
 
 
@@ -138,8 +140,8 @@ def test_slacks_word_of_a_retry_changes_nothing(client: StackClient, retry: str)
         slack_message(channel_type="channel"),
     ],
 )
-def test_what_is_passed_over_is_acknowledged(client: StackClient, event: Payload) -> None:
-    answer = deliver(client, event)
+def test_an_ignored_event_is_acknowledged(client: StackClient, event: Payload) -> None:
+    response = deliver(client, event)
 
-    assert (answer.status, answer.body) == (200, None)
+    assert (response.status, response.body) == (200, None)
     assert client.outbox() == []

@@ -1,4 +1,4 @@
-"""Telegram, from its update to our answer."""
+"""Telegram, from its update to our reply."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ def deliver(client: StackClient, update: Payload) -> ApiResponse:
     return post(client, sign_request("telegram", update, at=client.stack.clock.now()))
 
 
-def test_a_reminder_asked_for_in_private_arrives_there(client: StackClient) -> None:
-    answer = deliver(client, telegram_update(telegram_message("/remind in 10 minutes tea")))
+def test_a_reminder_created_in_a_private_chat_is_sent_there(client: StackClient) -> None:
+    response = deliver(client, telegram_update(telegram_message("/remind in 10 minutes tea")))
     client.advance("11m")
 
-    assert (answer.status, answer.body) == (200, None)
-    told, reminder = client.items("/_local/outbox?channel=telegram&target=111")
-    assert told["text"].endswith(": tea")
+    assert (response.status, response.body) == (200, None)
+    reply, reminder = client.items("/_local/outbox?channel=telegram&target=111")
+    assert reply["text"].endswith(": tea")
     assert reminder["text"] == "Reminder: tea"
 
 
-def test_a_reminder_asked_for_in_a_topic_arrives_in_that_topic(client: StackClient) -> None:
+def test_a_reminder_created_in_a_topic_is_sent_to_that_topic(client: StackClient) -> None:
     message = telegram_message(
         "/remind in 1m tea", chat=FORUM, message_thread_id=42, is_topic_message=True
     )
     deliver(client, telegram_update(message))
     client.advance("2m")
 
-    targets = [sent["target"] for sent in client.items("/_local/outbox?channel=telegram")]
+    targets = [messages["target"] for messages in client.items("/_local/outbox?channel=telegram")]
     assert targets == ["-1001234567890:42"] * 2
 
 
-def test_an_update_that_comes_again_and_again_makes_one_task(client: StackClient) -> None:
+def test_a_redelivered_update_creates_one_task(client: StackClient) -> None:
     update = telegram_update(telegram_message("/remind in 2h tea"))
     for _ in range(4):
         assert deliver(client, update).status == 200
@@ -56,14 +56,14 @@ def test_an_update_that_comes_again_and_again_makes_one_task(client: StackClient
     assert len(sent_texts(client, "telegram")) == 1
 
 
-def test_two_updates_of_the_same_words_are_two(client: StackClient) -> None:
+def test_two_updates_with_the_same_text_create_two_tasks(client: StackClient) -> None:
     for update_id in (1, 2):
         deliver(client, telegram_update(update_id=update_id))
 
     assert len(sent_texts(client, "telegram")) == 2
 
 
-def test_a_button_in_a_group_works_for_whose_task_it_is_and_for_nobody_else(
+def test_a_button_in_a_group_works_only_for_the_owner_of_the_task(
     client: StackClient,
 ) -> None:
     deliver(client, telegram_update(telegram_message("/remind in 1h tea", chat=GROUP)))
@@ -86,8 +86,8 @@ def test_a_button_in_a_group_works_for_whose_task_it_is_and_for_nobody_else(
         telegram_update(telegram_message(None, sticker={"emoji": "x"})),
     ],
 )
-def test_what_is_passed_over_is_acknowledged(client: StackClient, update: Payload) -> None:
-    answer = deliver(client, update)
+def test_an_ignored_update_is_acknowledged(client: StackClient, update: Payload) -> None:
+    response = deliver(client, update)
 
-    assert (answer.status, answer.body) == (200, None)
+    assert (response.status, response.body) == (200, None)
     assert client.outbox() == []

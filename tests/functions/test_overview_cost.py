@@ -1,4 +1,4 @@
-"""A look at what is going on costs what it shows, not what is stored."""
+"""GET /now costs what it returns, not what is stored."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def _cost(*, open_tasks: int) -> Usage:
         seed(client.stack, open_tasks, first_due_at=TOMORROW, interval=timedelta(seconds=1))
         stack, meter = client.stack, Meter(load_template())
         with meter.observe(stack):
-            # Not through stack.invoke: it would wait for all that the stream still has to tell.
-            answer = stack.scheduler.call(lambda: stack.functions.invoke("api", event))
-        assert len(json.loads(answer["body"])["due_soon"]) == 50
+            # Not through stack.invoke: it would wait until the whole stream is processed.
+            response = stack.scheduler.call(lambda: stack.functions.invoke("api", event))
+        assert len(json.loads(response["body"])["due_soon"]) == 50
         return meter.usage["api"]
 
 

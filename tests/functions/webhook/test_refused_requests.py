@@ -1,5 +1,4 @@
-"""Chat in, closed: to whoever proves nothing, and to what cannot be read. One stack serves all of
-these, as none of them may leave a trace in it."""
+"""Webhook requests that are refused. One stack serves all tests, as none may change it."""
 
 from __future__ import annotations
 
@@ -31,26 +30,26 @@ def client() -> Iterator[StackClient]:
         yield running
 
 
-def assert_refused(client: StackClient, sent: PlatformRequest, status: int = 401) -> None:
-    answer = post(client, sent)
+def assert_refused(client: StackClient, request: PlatformRequest, status: int = 401) -> None:
+    response = post(client, request)
 
-    assert answer.status == status, answer.body
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.body["status"] == status
+    assert response.status == status, response.body
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.body["status"] == status
     assert has_no_effect(client)
 
 
 @pytest.mark.parametrize("platform", ["fax", "Console", "Telegram", "%ff"])
-def test_a_platform_that_is_not_set_up_is_a_404(client: StackClient, platform: str) -> None:
+def test_an_unconfigured_platform_is_404(client: StackClient, platform: str) -> None:
     body = {"sender_id": "ada", "text": "/tasks"}
-    answer = client.call("POST", f"/webhooks/{platform}", body, token=None)
+    response = client.call("POST", f"/webhooks/{platform}", body, token=None)
 
-    assert answer.status == 404
+    assert response.status == 404
     assert has_no_effect(client)
 
 
 @every_platform
-def test_a_request_without_its_proof_is_refused(client: StackClient, platform: str) -> None:
+def test_a_request_without_a_signature_is_refused(client: StackClient, platform: str) -> None:
     assert_refused(
         client, a_command_request(client, platform).without_header(SIGNATURE_HEADER[platform])
     )
@@ -62,27 +61,29 @@ def test_a_request_without_its_proof_is_refused(client: StackClient, platform: s
     ["", "v0=", "wrong", "0" * 128, "v0=" + "0" * 64, "pässwörd☃", "\ud800", "é" * 128, "x" * 9000],
     ids=ascii,
 )
-def test_a_wrong_proof_is_refused(client: StackClient, platform: str, wrong: str) -> None:
+def test_a_wrong_signature_is_refused(client: StackClient, platform: str, wrong: str) -> None:
     assert_refused(
         client, a_command_request(client, platform).with_header(SIGNATURE_HEADER[platform], wrong)
     )
 
 
 @every_timed_platform
-def test_a_proof_of_another_body_is_refused(client: StackClient, platform: str) -> None:
-    sent = a_command_request(client, platform)
+def test_a_signature_of_another_body_is_refused(client: StackClient, platform: str) -> None:
+    request = a_command_request(client, platform)
 
-    assert_refused(client, replace(sent, body=sent.body.replace(b"tea", b"gin")))
+    assert_refused(client, replace(request, body=request.body.replace(b"tea", b"gin")))
 
 
 @every_timed_platform
 @pytest.mark.parametrize("seconds", [301, -301, 86_400])
-def test_a_stale_proof_is_refused(client: StackClient, platform: str, seconds: int) -> None:
+def test_a_stale_signature_is_refused(client: StackClient, platform: str, seconds: int) -> None:
     assert_refused(client, a_command_request(client, platform, age=timedelta(seconds=seconds)))
 
 
 @every_timed_platform
-def test_a_stale_proof_with_a_new_timestamp_is_refused(client: StackClient, platform: str) -> None:
+def test_a_stale_signature_with_a_new_timestamp_is_refused(
+    client: StackClient, platform: str
+) -> None:
     stale = a_command_request(client, platform, age=timedelta(hours=1))
     now = a_command_request(client, platform).headers[TIMESTAMP_HEADER[platform]]
 
@@ -91,7 +92,7 @@ def test_a_stale_proof_with_a_new_timestamp_is_refused(client: StackClient, plat
 
 @every_timed_platform
 @pytest.mark.parametrize("timestamp", ["", "soon", "-1", "1e9", "٣", "9" * 5000], ids=ascii)
-def test_a_timestamp_that_is_none_is_refused(
+def test_an_invalid_timestamp_is_refused(
     client: StackClient, platform: str, timestamp: str
 ) -> None:
     assert_refused(
@@ -102,7 +103,7 @@ def test_a_timestamp_that_is_none_is_refused(
 
 @every_platform
 @pytest.mark.parametrize("size", [256 * 1024 + 1, 1024 * 1024])
-def test_a_huge_body_is_refused_however_well_it_is_signed(
+def test_a_huge_body_is_refused_despite_a_valid_signature(
     client: StackClient, platform: str, size: int
 ) -> None:
     at = client.stack.clock.now()
@@ -113,7 +114,7 @@ def test_a_huge_body_is_refused_however_well_it_is_signed(
 
 
 @every_platform
-def test_a_huge_body_is_not_even_verified(client: StackClient, platform: str) -> None:
+def test_a_huge_body_is_refused_before_verification(client: StackClient, platform: str) -> None:
     assert_refused(client, PlatformRequest(platform, b"x" * 1024 * 1024), status=413)
 
 
@@ -127,10 +128,10 @@ def test_a_huge_body_in_base64_is_refused(client: StackClient) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"a": NaN}', b"1" * 5000, b"{}"]
 )
-def test_what_cannot_be_read_is_refused(client: StackClient, platform: str, body: bytes) -> None:
-    sent = sign_request(platform, body, at=client.stack.clock.now())
+def test_an_unreadable_body_is_refused(client: StackClient, platform: str, body: bytes) -> None:
+    request = sign_request(platform, body, at=client.stack.clock.now())
 
-    assert_refused(client, sent, status=422)
+    assert_refused(client, request, status=422)
 
 
 @pytest.mark.parametrize(
@@ -148,9 +149,9 @@ def test_what_cannot_be_read_is_refused(client: StackClient, platform: str, body
         b"\xff\xfe",
     ],
 )
-def test_a_body_that_is_no_message_is_refused(client: StackClient, body: Any) -> None:
-    answer = client.call("POST", "/webhooks/console", body, token=None)
+def test_an_invalid_message_body_is_refused(client: StackClient, body: Any) -> None:
+    response = client.call("POST", "/webhooks/console", body, token=None)
 
-    assert answer.status == 422
-    assert answer.body["detail"]
+    assert response.status == 422
+    assert response.body["detail"]
     assert client.outbox() == []

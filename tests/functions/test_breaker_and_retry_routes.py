@@ -1,4 +1,4 @@
-"""Breakers and pending retries as operators see them."""
+"""GET /breakers and GET /retries."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from tests.support.builders.tasks import a_task
 from tests.support.stack_client import StackClient
 
 
-def fail(provider: str, times: int) -> None:
+def record_failures(provider: str, times: int) -> None:
     for _ in range(times):
         record_result(provider, is_down=True, started_at=NOW, breakers=stores.breakers(), now=NOW)
 
 
-def a_retry(number: int, wait: timedelta, **fields: Any) -> None:
+def create_retrying_task(number: int, delay: timedelta, **fields: Any) -> None:
     run = a_run(ended_at=NOW, attempt=2, status=RunStatus.PAUSED_TRANSIENT)
-    due_at = NOW + wait
-    waiting = {"due_at": due_at, "next_retry_at": due_at, "run": run, "retry_count": 2}
+    due_at = NOW + delay
+    retry_fields = {"due_at": due_at, "next_retry_at": due_at, "run": run, "retry_count": 2}
     task_id = f"{number:08x}-0000-4000-8000-000000000000"
-    stores.task_store().create(a_task(id=task_id, **waiting | fields))
+    stores.task_store().create(a_task(id=task_id, **retry_fields | fields))
 
 
-def test_before_any_trouble_there_are_no_breakers(client: StackClient) -> None:
+def test_there_are_no_breakers_before_a_failure(client: StackClient) -> None:
     assert client.items("/breakers") == []
 
 
-def test_each_provider_is_shown_as_it_stands(client: StackClient) -> None:
-    fail("mail", 1)
-    fail("llm", DEFAULT_RULES.failure_threshold)
+def test_each_breaker_is_listed_with_its_state(client: StackClient) -> None:
+    record_failures("mail", 1)
+    record_failures("llm", DEFAULT_RULES.failure_threshold)
     llm, mail = client.items("/breakers")
     assert llm == {
         "provider": "llm",
@@ -51,8 +51,8 @@ def test_each_provider_is_shown_as_it_stands(client: StackClient) -> None:
     assert mail["opened_at"] is mail["until"] is mail["admits_per_minute"] is None
 
 
-def test_a_return_is_shown_as_far_as_it_has_come(client: StackClient) -> None:
-    fail("llm", DEFAULT_RULES.failure_threshold)
+def test_a_returning_breaker_shows_its_admission_rate(client: StackClient) -> None:
+    record_failures("llm", DEFAULT_RULES.failure_threshold)
     at = NOW + MINUTE
     admit("llm", "probe", breakers=stores.breakers(), now=at)
     record_result("llm", is_down=False, started_at=at, breakers=stores.breakers(), now=at)
@@ -61,8 +61,8 @@ def test_a_return_is_shown_as_far_as_it_has_come(client: StackClient) -> None:
     assert (llm["state"], llm["admits_per_minute"]) == ("returning", 8)
 
 
-def test_what_happened_to_a_breaker_is_told_oldest_first(client: StackClient) -> None:
-    fail("llm", DEFAULT_RULES.failure_threshold)
+def test_breaker_history_is_listed_oldest_first(client: StackClient) -> None:
+    record_failures("llm", DEFAULT_RULES.failure_threshold)
     at = NOW + MINUTE
     admit("llm", "probe", breakers=stores.breakers(), now=at)
     record_result("llm", is_down=True, started_at=at, breakers=stores.breakers(), now=at)
@@ -71,19 +71,19 @@ def test_what_happened_to_a_breaker_is_told_oldest_first(client: StackClient) ->
         ("breaker:opened", to_text(NOW)),
         ("breaker:opened", to_text(at)),
     ]
-    wanted = {
+    expected = {
         "provider": "llm",
         "failures": DEFAULT_RULES.failure_threshold + 1,
         "until": to_text(at + 2 * MINUTE),
     }
-    assert events[1]["detail"] == wanted
+    assert events[1]["detail"] == expected
     assert client.items("/breakers/mail/history") == []
 
 
 def test_pending_retries_are_listed_soonest_first(client: StackClient) -> None:
-    a_retry(1, 20 * MINUTE)
+    create_retrying_task(1, 20 * MINUTE)
     fields = {"last_error": "boom", "last_error_category": "unknown", "subject": "story-1"}
-    a_retry(2, 10 * MINUTE, **fields)
+    create_retrying_task(2, 10 * MINUTE, **fields)
     soonest, later = client.items("/retries")
     assert later["short_id"] == "00000001"
     assert soonest == {
@@ -100,19 +100,17 @@ def test_pending_retries_are_listed_soonest_first(client: StackClient) -> None:
     }
 
 
-def test_no_more_retries_are_listed_than_asked_for(client: StackClient) -> None:
+def test_the_retry_list_respects_its_limit(client: StackClient) -> None:
     for n in range(3):
-        a_retry(n, n * MINUTE)
+        create_retrying_task(n, n * MINUTE)
     assert len(client.items("/retries?limit=2")) == 2
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "colour=red"])
-def test_a_listing_of_retries_refuses_what_it_does_not_know(
-    client: StackClient, query: str
-) -> None:
+def test_the_retry_list_refuses_invalid_query_parameters(client: StackClient, query: str) -> None:
     assert client.call("GET", f"/retries?{query}").status == 422
 
 
 @pytest.mark.parametrize("target", ["/retries", "/breakers", "/breakers/llm/history"])
-def test_strangers_see_neither(client: StackClient, target: str) -> None:
+def test_breakers_and_retries_need_a_token(client: StackClient, target: str) -> None:
     assert client.call("GET", target, token=None).status == 401

@@ -1,4 +1,4 @@
-"""Whatever was tried, and however often: a delay stays within its policy's bounds."""
+"""An adapted delay stays within the bounds of its policy, for any retry outcomes."""
 
 from __future__ import annotations
 
@@ -20,34 +20,41 @@ retry_counts = st.integers(0, 10)
 
 @st.composite
 def evidence(draw: st.DrawFn) -> tuple[Category, dict[int, RetryOutcomes]]:
-    found = draw(delays)
-    tried = st.one_of(seconds, *(st.just(to_seconds(delay)) for delay in found))
-    return Category(name="any", delays=found), draw(st.dictionaries(tried, counts))
+    category_delays = draw(delays)
+    tried_seconds = st.one_of(seconds, *(st.just(to_seconds(delay)) for delay in category_delays))
+    return Category(name="any", delays=category_delays), draw(
+        st.dictionaries(tried_seconds, counts)
+    )
 
 
 @given(evidence=evidence(), retry_count=retry_counts)
-def test_what_is_taken_is_another_of_the_categorys_own_delays(
+def test_an_adapted_delay_is_another_delay_of_the_category(
     evidence: tuple[Category, dict[int, RetryOutcomes]], retry_count: int
 ) -> None:
-    category, tries = evidence
-    found = adapt_delay(category, retry_count, tries)
-    if found is not None:
-        assert found.policy_delay == category.delay(retry_count)
-        assert found.delay in category.delays
-        assert found.delay != found.policy_delay
-        assert found.reason.endswith(".")
+    category, outcomes = evidence
+    adapted = adapt_delay(category, retry_count, outcomes)
+    if adapted is not None:
+        assert adapted.policy_delay == category.delay(retry_count)
+        assert adapted.delay in category.delays
+        assert adapted.delay != adapted.policy_delay
+        assert adapted.reason.endswith(".")
 
 
 @given(evidence=evidence(), retry_count=retry_counts)
-def test_the_same_evidence_leads_to_the_same_delay(
+def test_the_order_of_the_outcomes_does_not_matter(
     evidence: tuple[Category, dict[int, RetryOutcomes]], retry_count: int
 ) -> None:
-    category, tries = evidence
-    again = dict(reversed(tries.items()))
-    assert adapt_delay(category, retry_count, tries) == adapt_delay(category, retry_count, again)
+    category, outcomes = evidence
+    reordered = dict(reversed(outcomes.items()))
+    assert adapt_delay(category, retry_count, outcomes) == adapt_delay(
+        category, retry_count, reordered
+    )
 
 
-@given(category=delays.map(lambda found: Category(name="any", delays=found)), n=retry_counts)
-def test_less_than_enough_changes_nothing(category: Category, n: int) -> None:
-    little = {to_seconds(delay): RetryOutcomes(19, 0) for delay in category.delays}
-    assert adapt_delay(category, n, little) is None
+@given(
+    category=delays.map(lambda category_delays: Category(name="any", delays=category_delays)),
+    n=retry_counts,
+)
+def test_too_few_outcomes_change_nothing(category: Category, n: int) -> None:
+    too_few_outcomes = {to_seconds(delay): RetryOutcomes(19, 0) for delay in category.delays}
+    assert adapt_delay(category, n, too_few_outcomes) is None

@@ -18,7 +18,7 @@ PHRASES = [
     phrase for rule in POLICIES["agent"].rules for phrase in (*rule.phrases, *rule.excluded_phrases)
 ]
 LIMIT_SECONDS = 0.1
-WORDS = [
+FRAGMENTS = [
     "Error:",
     "at f (a.js:1:2)",
     'File "a.py", line 1',
@@ -28,14 +28,18 @@ WORDS = [
     "{",
     "│",
 ]
-texts = st.one_of(st.text(), st.lists(st.one_of(st.sampled_from(WORDS), st.text())).map(" ".join))
+texts = st.one_of(
+    st.text(), st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text())).map(" ".join)
+)
 
 
 @given(message=texts, name=st.none() | st.text(), policy=st.sampled_from(sorted(POLICIES)))
-def test_anything_has_a_category_of_the_policy(message: str, name: str | None, policy: str) -> None:
-    found = diagnose(Failure.create(message, type=name, code=name), POLICIES[policy])
-    assert found.category in POLICIES[policy].categories
-    assert 0 <= found.confidence <= 1
+def test_any_failure_gets_a_category_of_the_policy(
+    message: str, name: str | None, policy: str
+) -> None:
+    diagnosis = diagnose(Failure.create(message, type=name, code=name), POLICIES[policy])
+    assert diagnosis.category in POLICIES[policy].categories
+    assert 0 <= diagnosis.confidence <= 1
 
 
 @given(message=texts)
@@ -45,28 +49,28 @@ def test_the_same_failure_has_the_same_diagnosis(message: str) -> None:
 
 
 @given(before=st.text("ab \n"), gap=st.text("xy ", max_size=50), after=st.text("ab \n"))
-def test_a_phrase_is_found_wherever_it_stands(before: str, gap: str, after: str) -> None:
+def test_a_phrase_matches_anywhere_in_a_text(before: str, gap: str, after: str) -> None:
     text = SearchText(f"{before} tide {gap} harbour {after}")
     assert Phrase.parse("tide * harbour").is_in(text)
 
 
 @given(phrase=st.sampled_from(PHRASES))
-def test_a_phrase_is_in_its_own_words(phrase: Phrase) -> None:
-    written = phrase.text.replace("#", "12").replace("*", "x")
-    assert phrase.is_in(SearchText(f"so: {written}"))
+def test_a_phrase_matches_its_own_text(phrase: Phrase) -> None:
+    example = phrase.text.replace("#", "12").replace("*", "x")
+    assert phrase.is_in(SearchText(f"so: {example}"))
 
 
 @pytest.mark.parametrize(
     "policy", [POLICIES["agent"], POLICIES["enrichment"]], ids=lambda p: p.name
 )
-def test_no_megabyte_takes_long(policy: Policy) -> None:
-    """In processor time, the better of two: another program's turn is not ours."""
+def test_a_megabyte_is_classified_in_time(policy: Policy) -> None:
+    """Measure processor time and take the better of two runs."""
     for message in hostile_messages(policy):
         spent = min(_seconds(message, policy) for _ in range(2))
         assert spent < LIMIT_SECONDS, message[:60]
 
 
 def _seconds(message: str, policy: Policy) -> float:
-    began = time.process_time()
+    started_at = time.process_time()
     diagnose(Failure.create(message), policy)
-    return time.process_time() - began
+    return time.process_time() - started_at

@@ -1,4 +1,4 @@
-"""Whatever fails, under whatever policy: when it comes back, what it counts, and that it ends."""
+"""Invariants of a retry decision, for any failure, policy and task."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from tests.support.builders.failures import a_diagnosis, a_subject, builtin_policies
 from tests.support.builders.moments import DAY, NOW
 
-calm = settings(deadline=None)
+property_settings = settings(deadline=None)
 ROUNDING = timedelta(milliseconds=1)
-MOST_JITTER = 1.1
+MAX_JITTER_FACTOR = 1.1
 
 
-def waits(longest: timedelta) -> st.SearchStrategy[timedelta]:
-    return st.timedeltas(timedelta(0), longest)
+def durations(maximum: timedelta) -> st.SearchStrategy[timedelta]:
+    return st.timedeltas(timedelta(0), maximum)
 
 
 categories = st.builds(
@@ -34,18 +34,20 @@ categories = st.builds(
     name=st.just("made"),
     counts=st.booleans(),
     limit=st.none() | st.integers(1, 8),
-    delays=st.lists(waits(3 * DAY), max_size=4).map(tuple),
+    delays=st.lists(durations(3 * DAY), max_size=4).map(tuple),
     until_budget_clears=st.booleans(),
     server_time_wins=st.booleans(),
     subject_limit=st.none() | st.integers(1, 8),
     needs_spec_refresh=st.booleans(),
 )
-RUNGS = [action for action in Action if action not in (Action.WAIT_FOR_BUDGET, Action.GIVE_UP)]
-ladders = st.just(()) | st.lists(st.sampled_from(RUNGS), min_size=1, max_size=6).map(tuple)
+LADDER_ACTIONS = [
+    action for action in Action if action not in (Action.WAIT_FOR_BUDGET, Action.GIVE_UP)
+]
+ladders = st.just(()) | st.lists(st.sampled_from(LADDER_ACTIONS), min_size=1, max_size=6).map(tuple)
 
 
 @st.composite
-def made_policies(draw: st.DrawFn) -> tuple[Policy, str]:
+def generated_policies(draw: st.DrawFn) -> tuple[Policy, str]:
     category = draw(categories)
     policy = Policy(
         name="made",
@@ -62,14 +64,14 @@ def made_policies(draw: st.DrawFn) -> tuple[Policy, str]:
 
 
 @st.composite
-def shipped(draw: st.DrawFn) -> tuple[Policy, str]:
+def builtin_policy_categories(draw: st.DrawFn) -> tuple[Policy, str]:
     policy = builtin_policies()[draw(st.sampled_from(sorted(builtin_policies())))]
-    # The rules have no say once a failure is understood, and are long to print.
+    # The rules play no role after the diagnosis, and are long to print.
     return replace(policy, rules=()), draw(st.sampled_from(sorted(policy.categories)))
 
 
-policies = shipped() | made_policies()
-retry_afters = st.none() | waits(MAX_RETRY_AFTER)
+policies = builtin_policy_categories() | generated_policies()
+retry_afters = st.none() | durations(MAX_RETRY_AFTER)
 failures = st.builds(
     Failure,
     message=st.text(max_size=20),
@@ -87,7 +89,7 @@ subjects = st.none() | st.builds(
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> FailureContext:
+def failure_contexts(draw: st.DrawFn) -> FailureContext:
     failed_at = draw(moments)
     return FailureContext(
         retry_count=draw(st.integers(0, 12)),
@@ -107,103 +109,115 @@ def cases(draw: st.DrawFn) -> dict[str, Any]:
         "failure": draw(failures),
         "diagnosis": a_diagnosis(category, blames_subject=draw(st.booleans())),
         "policy": policy,
-        "context": draw(situations()),
+        "context": draw(failure_contexts()),
     }
 
 
-def told_to_wait(case: dict[str, Any], wait: timedelta | None) -> Decision:
+def decide_with_retry_after(case: dict[str, Any], wait: timedelta | None) -> Decision:
     return decide(**{**case, "failure": replace(case["failure"], retry_after=wait)})
 
 
-@calm
+@property_settings
 @given(case=cases())
 def test_a_retry_is_never_before_the_failure(case: dict[str, Any]) -> None:
     decision = decide(**case)
     assert decision.due_at is None or decision.due_at >= case["context"].failed_at
 
 
-@calm
+@property_settings
 @given(case=cases())
-def test_a_retry_comes_within_a_day_and_its_jitter(case: dict[str, Any]) -> None:
+def test_a_retry_is_due_within_the_maximum_delay_plus_jitter(case: dict[str, Any]) -> None:
     decision = decide(**case)
-    latest = case["context"].failed_at + MAX_DELAY * MOST_JITTER + ROUNDING
+    latest = case["context"].failed_at + MAX_DELAY * MAX_JITTER_FACTOR + ROUNDING
     assert decision.due_at is None or decision.due_at <= latest
 
 
-@calm
+@property_settings
 @given(case=cases())
-def test_jitter_only_ever_adds_and_a_tenth_at_most(case: dict[str, Any]) -> None:
+def test_jitter_adds_at_most_a_tenth(case: dict[str, Any]) -> None:
     decision = decide(**case)
     if decision.due_at is not None and decision.delay is not None:
         wait = decision.due_at - case["context"].failed_at
-        assert decision.delay <= wait <= decision.delay * MOST_JITTER + ROUNDING
+        assert decision.delay <= wait <= decision.delay * MAX_JITTER_FACTOR + ROUNDING
 
 
-@calm
+@property_settings
 @given(case=cases())
-def test_only_what_is_pending_has_a_time(case: dict[str, Any]) -> None:
+def test_only_a_pending_task_has_a_due_time(case: dict[str, Any]) -> None:
     decision = decide(**case)
     is_pending = decision.status is Status.PENDING
     assert (decision.due_at is not None, decision.delay is not None) == (is_pending, is_pending)
 
 
-@calm
+@property_settings
 @given(case=cases())
-def test_a_failure_counts_once_or_not_at_all(case: dict[str, Any]) -> None:
+def test_a_failure_is_counted_at_most_once(case: dict[str, Any]) -> None:
     decision = decide(**case)
     assert decision.retry_count - case["context"].retry_count == (1 if decision.is_counted else 0)
 
 
-@calm
+@property_settings
 @given(case=cases())
-def test_a_subject_counts_a_failure_once_or_not_at_all(case: dict[str, Any]) -> None:
+def test_a_subject_counts_a_failure_at_most_once(case: dict[str, Any]) -> None:
     before, after = case["context"].subject, decide(**case).subject
     assert after is None or after.failure_count - before.failure_count in (0, 1)
 
 
-@calm
+@property_settings
 @given(case=cases())
-def test_a_subject_that_is_written_is_one_version_further(case: dict[str, Any]) -> None:
+def test_a_changed_subject_has_the_next_version(case: dict[str, Any]) -> None:
     before, after = case["context"].subject, decide(**case).subject
     assert after is None or after.version == before.version + 1
 
 
-@calm
+@property_settings
 @given(case=cases())
 def test_the_same_failure_leads_to_the_same_decision(case: dict[str, Any]) -> None:
     assert decide(**case) == decide(**case)
 
 
-@calm
-@given(case=cases(), wait=waits(MAX_RETRY_AFTER))
-def test_a_retry_after_never_shortens_a_wait(case: dict[str, Any], wait: timedelta) -> None:
-    """But where the server's own time wins."""
+@property_settings
+@given(case=cases(), wait=durations(MAX_RETRY_AFTER))
+def test_a_retry_after_never_shortens_the_delay(case: dict[str, Any], wait: timedelta) -> None:
+    """Except in categories where the server's time always wins."""
     category = case["policy"].categories[case["diagnosis"].category]
     assume(not category.server_time_wins)
-    without, asked = told_to_wait(case, None), told_to_wait(case, wait)
-    assert without.delay is None or asked.delay is None or asked.delay >= without.delay
-
-
-@calm
-@given(case=cases(), wait=waits(MAX_RETRY_AFTER))
-def test_a_retry_after_changes_nothing_but_the_time(case: dict[str, Any], wait: timedelta) -> None:
-    without, asked = told_to_wait(case, None), told_to_wait(case, wait)
-    assert (without.action, without.status, without.retry_count) == (
-        *(asked.action, asked.status, asked.retry_count),
+    without_retry_after, with_retry_after = (
+        decide_with_retry_after(case, None),
+        decide_with_retry_after(case, wait),
+    )
+    assert (
+        without_retry_after.delay is None
+        or with_retry_after.delay is None
+        or with_retry_after.delay >= without_retry_after.delay
     )
 
 
-@calm
+@property_settings
+@given(case=cases(), wait=durations(MAX_RETRY_AFTER))
+def test_a_retry_after_changes_only_the_due_time(case: dict[str, Any], wait: timedelta) -> None:
+    without_retry_after, with_retry_after = (
+        decide_with_retry_after(case, None),
+        decide_with_retry_after(case, wait),
+    )
+    assert (
+        without_retry_after.action,
+        without_retry_after.status,
+        without_retry_after.retry_count,
+    ) == (*(with_retry_after.action, with_retry_after.status, with_retry_after.retry_count),)
+
+
+@property_settings
 @given(case=cases())
-def test_a_task_whose_failures_count_comes_to_an_end(case: dict[str, Any]) -> None:
+def test_a_task_with_counted_failures_ends(case: dict[str, Any]) -> None:
     assume(case["policy"].categories[case["diagnosis"].category].counts)
-    situation = replace(case["context"], retry_count=0, subject=None)
-    failed = 0
+    context = replace(case["context"], retry_count=0, subject=None)
+    failure_count = 0
     while True:
-        decision = decide(**{**case, "context": situation})
-        failed += 1
+        decision = decide(**{**case, "context": context})
+        failure_count += 1
         if decision.status is not Status.PENDING:
             break
-        situation = replace(situation, retry_count=decision.retry_count)
-        assert failed <= decision.max_retries
-    assert failed <= decision.max_retries + 1
+        context = replace(context, retry_count=decision.retry_count)
+        assert failure_count <= decision.max_retries
+    assert failure_count <= decision.max_retries + 1

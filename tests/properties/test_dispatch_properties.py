@@ -1,4 +1,4 @@
-"""No task falls between the fast lane and the scanner's looks."""
+"""Every task is dispatched in time, by the fast lane or by a scan."""
 
 from __future__ import annotations
 
@@ -16,68 +16,66 @@ from duecourse.domain.dispatch.timing import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-ENOUGH = timedelta(seconds=5)  # for a look to begin late and still send its messages
+MIN_LEAD_TIME = timedelta(seconds=5)  # for a look to begin late and still send its messages
 START = datetime(2026, 2, 17, tzinfo=UTC)
 milliseconds = st.integers(0, 86_400_000).map(lambda ms: timedelta(milliseconds=ms))
 moments = milliseconds.map(lambda passed: START + passed)
-shortly = st.integers(0, 900_000).map(lambda ms: timedelta(milliseconds=ms))
-soon = st.integers(-300_000, 600_000).map(lambda ms: timedelta(milliseconds=ms))
-calm = settings(deadline=None)
+short_durations = st.integers(0, 900_000).map(lambda ms: timedelta(milliseconds=ms))
+short_offsets = st.integers(-300_000, 600_000).map(lambda ms: timedelta(milliseconds=ms))
+property_settings = settings(deadline=None)
 
 
-def looks_from(now: datetime) -> datetime:
-    """The first whole minute at or after the moment."""
+def next_scan_from(now: datetime) -> datetime:
+    """Return the first whole minute at or after `now`."""
     floor = now.replace(second=0, microsecond=0)
     return floor if floor == now else floor + SCAN_INTERVAL
 
 
-def first_sight(due_at: datetime, *, since: datetime) -> datetime:
-    looks = (looks_from(since) + SCAN_INTERVAL * n for n in count())
-    return next(look for look in looks if scan_horizon(look) > due_at)
+def first_scan_of(due_at: datetime, *, since: datetime) -> datetime:
+    scans = (next_scan_from(since) + SCAN_INTERVAL * n for n in count())
+    return next(scan for scan in scans if scan_horizon(scan) > due_at)
 
 
-@calm
-@given(now=moments, ahead=soon | milliseconds)
-def test_a_task_takes_the_fast_lane_or_is_seen_in_good_time(
-    now: datetime, ahead: timedelta
-) -> None:
+@property_settings
+@given(now=moments, ahead=short_offsets | milliseconds)
+def test_a_task_takes_the_fast_lane_or_is_scanned_in_time(now: datetime, ahead: timedelta) -> None:
     due_at = now + ahead
-    seen_at = first_sight(due_at, since=now + INDEX_LAG)
-    assert is_due_soon(due_at, now=now) or due_at - seen_at >= ENOUGH
+    seen_at = first_scan_of(due_at, since=now + INDEX_LAG)
+    assert is_due_soon(due_at, now=now) or due_at - seen_at >= MIN_LEAD_TIME
 
 
-@calm
-@given(now=moments, ahead=soon | milliseconds)
-def test_no_look_that_the_index_may_deceive_passes_a_task_by(
-    now: datetime, ahead: timedelta
-) -> None:
-    """The cursor moves on with each look: one that should have seen the task never comes again."""
+@property_settings
+@given(now=moments, ahead=short_offsets | milliseconds)
+def test_no_scan_of_a_lagging_index_misses_a_task(now: datetime, ahead: timedelta) -> None:
+    """The cursor moves on with each scan: a scan that missed a task is not repeated."""
     due_at = now + ahead
-    deceived = looks_from(now + INDEX_LAG) - SCAN_INTERVAL
-    assert is_due_soon(due_at, now=now) or scan_horizon(deceived) <= due_at
+    last_unreliable_scan = next_scan_from(now + INDEX_LAG) - SCAN_INTERVAL
+    assert is_due_soon(due_at, now=now) or scan_horizon(last_unreliable_scan) <= due_at
 
 
-@calm
-@given(now=moments, more=milliseconds)
-def test_a_task_far_off_is_left_to_the_scanner(now: datetime, more: timedelta) -> None:
-    """The fast lane costs a message of its own, which the scanner sends ten to a request."""
-    assert not is_due_soon(now + LOOKAHEAD + INDEX_LAG + more, now=now)
+@property_settings
+@given(now=moments, extra=milliseconds)
+def test_a_task_in_the_far_future_is_left_to_the_scanner(now: datetime, extra: timedelta) -> None:
+    """The fast lane costs one request per message; the scanner sends ten in one."""
+    assert not is_due_soon(now + LOOKAHEAD + INDEX_LAG + extra, now=now)
 
 
-@calm
-@given(now=moments, left=st.timedeltas(timedelta(days=-9), timedelta(days=9)))
-def test_a_delay_is_one_that_sqs_takes(now: datetime, left: timedelta) -> None:
-    assert 0 <= delay_seconds(now + left, now=now) <= 900
+@property_settings
+@given(now=moments, remaining=st.timedeltas(timedelta(days=-9), timedelta(days=9)))
+def test_a_delay_is_within_the_limits_of_sqs(now: datetime, remaining: timedelta) -> None:
+    assert 0 <= delay_seconds(now + remaining, now=now) <= 900
 
 
-@calm
-@given(now=moments, left=shortly | milliseconds)
-def test_a_delay_never_goes_beyond_the_due_time(now: datetime, left: timedelta) -> None:
-    assert now + timedelta(seconds=delay_seconds(now + left, now=now)) <= now + left
+@property_settings
+@given(now=moments, remaining=short_durations | milliseconds)
+def test_a_delay_never_exceeds_the_due_time(now: datetime, remaining: timedelta) -> None:
+    assert now + timedelta(seconds=delay_seconds(now + remaining, now=now)) <= now + remaining
 
 
-@calm
-@given(now=moments, left=shortly)
-def test_a_delay_leaves_less_than_a_second_to_sleep_off(now: datetime, left: timedelta) -> None:
-    delay = timedelta(seconds=delay_seconds(now + left, now=now))
-    assert left - delay < timedelta(seconds=1)
+@property_settings
+@given(now=moments, remaining=short_durations)
+def test_a_delay_ends_less_than_a_second_before_the_due_time(
+    now: datetime, remaining: timedelta
+) -> None:
+    delay = timedelta(seconds=delay_seconds(now + remaining, now=now))
+    assert remaining - delay < timedelta(seconds=1)

@@ -1,4 +1,4 @@
-"""What holds for the fingerprint of any failure."""
+"""Properties of the fingerprint of any failure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,21 @@ from hypothesis import strategies as st
 from bench.classify import hostile_messages
 
 LIMIT_SECONDS = 0.05
-WORDS = ["Error:", "at f (a.js:1:2)", 'File "a.py", line 1', "\n", "'", '"', "{", "/", "#1", "-1a"]
-texts = st.one_of(st.text(), st.lists(st.one_of(st.sampled_from(WORDS), st.text())).map(" ".join))
+FRAGMENTS = [
+    "Error:",
+    "at f (a.js:1:2)",
+    'File "a.py", line 1',
+    "\n",
+    "'",
+    '"',
+    "{",
+    "/",
+    "#1",
+    "-1a",
+]
+texts = st.one_of(
+    st.text(), st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text())).map(" ".join)
+)
 evidence = st.fixed_dictionaries(
     {
         "type": st.none() | st.text(),
@@ -28,7 +41,7 @@ evidence = st.fixed_dictionaries(
 names = st.text("abcdefghijklmnopqrstuvwxyz_-", min_size=1, max_size=30)
 moments = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1))  # noqa: DTZ001 - as logs do
 hexadecimal = st.text("0123456789abcdef", min_size=2, max_size=30)
-# What each tells of differs every time.
+# The placeholder differs every time.
 TEMPLATES: dict[str, st.SearchStrategy[Any]] = {
     "it took {} ms": st.integers(0, 10**12),
     "no answer after {} seconds": st.floats(0, 1e6).map(lambda seconds: f"{seconds:.3f}"),
@@ -45,8 +58,8 @@ TEMPLATES: dict[str, st.SearchStrategy[Any]] = {
     "broken.py:{}: oh no": st.integers(1, 10**6),
 }
 templates = st.sampled_from(sorted(TEMPLATES))
-# What stands there is all that tells what happened.
-QUOTING = [
+# The quoted text is all that identifies the error.
+QUOTING_TEMPLATES = [
     "RuntimeError('{}')",
     'worker "a" died: ConnectionError("{}")',
     'Error: "{}"',
@@ -55,10 +68,10 @@ QUOTING = [
     '{{"cause": "{}", "user": "ada"}}',
     "“{}”",
 ]
-quoting = st.sampled_from(QUOTING)
-HAPPENED = ["invalid token", "disk full", "rate limited", "cannot find name foo", "timed out"]
-happened = st.sampled_from(HAPPENED)
-PLACES: list[st.SearchStrategy[str]] = [
+quoting_templates = st.sampled_from(QUOTING_TEMPLATES)
+CAUSES = ["invalid token", "disk full", "rate limited", "cannot find name foo", "timed out"]
+causes = st.sampled_from(CAUSES)
+VARIABLE_PARTS: list[st.SearchStrategy[str]] = [
     st.integers(0, 10**9).map(lambda number: f"at row {number}"),
     st.uuids().map(lambda job: f"in job {job}"),
     st.ip_addresses(v=4).map(lambda address: f"from {address}"),
@@ -66,46 +79,53 @@ PLACES: list[st.SearchStrategy[str]] = [
 ]
 
 
-def said(template: str, told: Any) -> Failure:
-    return Failure.create(f"FATAL: {template.format(told)}, giving up")
+def failure_from(template: str, value: Any) -> Failure:
+    return Failure.create(f"FATAL: {template.format(value)}, giving up")
 
 
 @given(message=texts, evidence=evidence)
-def test_any_failure_has_one(message: str, evidence: dict[str, Any]) -> None:
+def test_any_failure_has_a_fingerprint(message: str, evidence: dict[str, Any]) -> None:
     assert FINGERPRINT_PATTERN.fullmatch(fingerprint_of(Failure.create(message, **evidence)))
 
 
 @given(message=texts, evidence=evidence)
-def test_one_made_of_what_is_kept_is_the_same(message: str, evidence: dict[str, Any]) -> None:
+def test_the_stored_summary_has_the_same_fingerprint(
+    message: str, evidence: dict[str, Any]
+) -> None:
     failure = Failure.create(message, **evidence)
-    kept = Failure.create(
+    stored = Failure.create(
         failure.summary, type=failure.type, code=failure.code, status=failure.status
     )
-    assert fingerprint_of(kept) == fingerprint_of(failure)
+    assert fingerprint_of(stored) == fingerprint_of(failure)
 
 
 @given(template=templates, data=st.data())
-def test_what_differs_every_time_does_not_matter(template: str, data: st.DataObject) -> None:
-    one, other = (said(template, data.draw(TEMPLATES[template])) for _ in range(2))
-    assert fingerprint_of(one) == fingerprint_of(other)
+def test_variable_parts_do_not_change_the_fingerprint(template: str, data: st.DataObject) -> None:
+    first, second = (failure_from(template, data.draw(TEMPLATES[template])) for _ in range(2))
+    assert fingerprint_of(first) == fingerprint_of(second)
 
 
-@given(one=templates, other=templates, data=st.data())
-def test_what_happened_does(one: str, other: str, data: st.DataObject) -> None:
-    prints = [fingerprint_of(said(each, data.draw(TEMPLATES[each]))) for each in (one, other)]
-    assert (prints[0] == prints[1]) == (one == other)
-
-
-@given(template=quoting, one=happened, other=happened, data=st.data())
-def test_what_is_quoted_tells_errors_apart_and_what_varies_in_it_does_not(
-    template: str, one: str, other: str, data: st.DataObject
+@given(first_template=templates, second_template=templates, data=st.data())
+def test_different_messages_have_different_fingerprints(
+    first_template: str, second_template: str, data: st.DataObject
 ) -> None:
-    where = data.draw(st.sampled_from(PLACES))
-    prints = [
-        fingerprint_of(Failure.create(template.format(f"{what} {data.draw(where)}")))
-        for what in (one, other)
+    fingerprints = [
+        fingerprint_of(failure_from(template, data.draw(TEMPLATES[template])))
+        for template in (first_template, second_template)
     ]
-    assert (prints[0] == prints[1]) == (one == other)
+    assert (fingerprints[0] == fingerprints[1]) == (first_template == second_template)
+
+
+@given(template=quoting_templates, first_cause=causes, second_cause=causes, data=st.data())
+def test_quoted_causes_distinguish_errors_and_their_variable_parts_do_not(
+    template: str, first_cause: str, second_cause: str, data: st.DataObject
+) -> None:
+    variable_part = data.draw(st.sampled_from(VARIABLE_PARTS))
+    fingerprints = [
+        fingerprint_of(Failure.create(template.format(f"{cause} {data.draw(variable_part)}")))
+        for cause in (first_cause, second_cause)
+    ]
+    assert (fingerprints[0] == fingerprints[1]) == (first_cause == second_cause)
 
 
 @given(
@@ -113,30 +133,32 @@ def test_what_is_quoted_tells_errors_apart_and_what_varies_in_it_does_not(
     codes=st.tuples(*[st.integers(10_000, 99_999)] * 2),
     numbers=st.tuples(*[st.integers(0, 10**9)] * 2),
 )
-def test_codes_tell_errors_apart_and_other_numbers_do_not(
+def test_error_codes_distinguish_errors_and_other_numbers_do_not(
     template: str, codes: tuple[int, int], numbers: tuple[int, int]
 ) -> None:
-    prints = [
+    fingerprints = [
         fingerprint_of(Failure.create(template.format(code, number)))
         for code, number in zip(codes, numbers, strict=True)
     ]
-    assert (prints[0] == prints[1]) == (codes[0] == codes[1])
+    assert (fingerprints[0] == fingerprints[1]) == (codes[0] == codes[1])
 
 
 @given(name=st.sampled_from(["type", "code", "status"]), template=templates, data=st.data())
-def test_so_does_what_is_structured(name: str, template: str, data: st.DataObject) -> None:
+def test_type_code_and_status_distinguish_errors(
+    name: str, template: str, data: st.DataObject
+) -> None:
     message = template.format(data.draw(TEMPLATES[template]))
-    known = {"type": "TimeoutError", "code": "ETIMEDOUT", "status": 504}
-    other = {"type": "ValueError", "code": "ENOENT", "status": 500}
-    prints = {
+    base = {"type": "TimeoutError", "code": "ETIMEDOUT", "status": 504}
+    changed = {"type": "ValueError", "code": "ENOENT", "status": 500}
+    fingerprints = {
         fingerprint_of(Failure.create(message, **evidence))
-        for evidence in (known, {**known, name: other[name]}, {**known, name: None})
+        for evidence in (base, {**base, name: changed[name]}, {**base, name: None})
     }
-    assert len(prints) == 3
+    assert len(fingerprints) == 3
 
 
-def test_no_megabyte_takes_long() -> None:
-    """In processor time, the better of two: another program's turn is not ours."""
+def test_a_megabyte_is_fingerprinted_in_time() -> None:
+    """Measure processor time and take the better of two runs."""
     hostile = [character * 1_000_000 for character in "a1/'\"{-:.#[ \n@"]
     for message in (*hostile, *hostile_messages(read_policies()["agent"])):
         failure = Failure(message=message)
@@ -144,12 +166,12 @@ def test_no_megabyte_takes_long() -> None:
 
 
 @pytest.mark.parametrize("unit", ["a1", "1a-", "'a", "a/", "1.", "1 ", "ab:", "a.b@", "1s", "{'"])
-def test_no_pattern_of_a_summarys_length_takes_long(unit: str) -> None:
+def test_a_repetitive_summary_is_fingerprinted_in_time(unit: str) -> None:
     failure = Failure(message=unit * (1_000 // len(unit)))
     assert min(_seconds(failure) for _ in range(2)) < LIMIT_SECONDS
 
 
 def _seconds(failure: Failure) -> float:
-    began = time.process_time()
+    started_at = time.process_time()
     fingerprint_of(failure)
-    return time.process_time() - began
+    return time.process_time() - started_at

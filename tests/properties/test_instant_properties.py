@@ -13,29 +13,29 @@ offsets = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(
 instants = st.datetimes(
     datetime.fromisoformat("0001-01-02"), datetime.fromisoformat("9999-12-30"), timezones=offsets
 )
-calm = settings(deadline=None)
+property_settings = settings(deadline=None)
 
 
-@calm
+@property_settings
 @given(instant=instants)
-def test_what_is_written_is_read_back(instant: datetime) -> None:
+def test_a_formatted_instant_parses_back(instant: datetime) -> None:
     assert from_text(to_text(instant)) == truncate_to_millisecond(instant)
 
 
-@calm
-@given(one=instants, other=instants)
-def test_text_order_is_time_order(one: datetime, other: datetime) -> None:
-    one, other = truncate_to_millisecond(one), truncate_to_millisecond(other)
-    assert (to_text(one) < to_text(other)) == (one < other)
+@property_settings
+@given(first=instants, second=instants)
+def test_text_order_is_time_order(first: datetime, second: datetime) -> None:
+    first, second = truncate_to_millisecond(first), truncate_to_millisecond(second)
+    assert (to_text(first) < to_text(second)) == (first < second)
 
 
-@calm
+@property_settings
 @given(one=instants, passed=st.integers(1, 100_000))
-def test_neighbours_keep_their_order_too(one: datetime, passed: int) -> None:
+def test_adjacent_instants_keep_their_order(one: datetime, passed: int) -> None:
     assert to_text(one) < to_text(one + timedelta(milliseconds=passed))
 
 
-@calm
+@property_settings
 @given(instant=instants)
-def test_all_instants_are_equally_wide(instant: datetime) -> None:
+def test_all_instants_have_the_same_text_length(instant: datetime) -> None:
     assert len(to_text(instant)) == 24

@@ -1,4 +1,4 @@
-"""Every schema of our part of JSON Schema means to us what it means to everybody."""
+"""Our subset of JSON Schema agrees with the reference implementation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # ships none
 
-calm = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+property_settings = settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 NAMES = ["a", "b", "c"]
 names = st.sampled_from(NAMES)
 small = st.integers(-2, 2) | st.sampled_from([-0.5, 0.0, 0.5, 1.0, 2.0, 10**20, 1e20])
@@ -50,21 +52,25 @@ of_objects: Keywords = {
 }
 
 
-def some_of(*families: Keywords) -> st.SearchStrategy[dict[str, Any]]:
-    """Keywords of one family, so that they meet on one value."""
-    return st.sampled_from((*families, of_anything)).flatmap(_few)
+def keywords_of(*families: Keywords) -> st.SearchStrategy[dict[str, Any]]:
+    """Return keywords of one family, so that they apply to the same value."""
+    return st.sampled_from((*families, of_anything)).flatmap(some_keywords)
 
 
-def _few(family: Keywords) -> st.SearchStrategy[dict[str, Any]]:
+def some_keywords(family: Keywords) -> st.SearchStrategy[dict[str, Any]]:
     chosen = st.lists(st.sampled_from(sorted(family)), min_size=1, max_size=3, unique=True)
-    return chosen.flatmap(lambda few: st.fixed_dictionaries({name: family[name] for name in few}))
+    return chosen.flatmap(
+        lambda keywords_chosen: st.fixed_dictionaries(
+            {name: family[name] for name in keywords_chosen}
+        )
+    )
 
 
 def larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     part = inner | st.booleans()
     parts = st.lists(part, min_size=1, max_size=3)
     named = st.dictionaries(names, part, min_size=1, max_size=2)
-    return some_of(
+    return keywords_of(
         {**of_objects, "properties": named, "additionalProperties": part},
         {"properties": named, "additionalProperties": part},
         {**of_lists, "items": part},
@@ -72,7 +78,7 @@ def larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-small_schemas = some_of(of_numbers, of_texts, of_lists, of_objects)
+small_schemas = keywords_of(of_numbers, of_texts, of_lists, of_objects)
 schemas = small_schemas | larger(small_schemas) | larger(larger(small_schemas))
 keys = st.sampled_from(
     [*of_anything, *of_numbers, *of_texts, *of_lists, *of_objects, "items", "anyOf", "properties"]
@@ -83,35 +89,35 @@ wild = st.recursive(
 )
 
 
-def is_compared_rightly(value: Any) -> bool:
-    """To sort, `jsonschema` takes [true] and [1] for the same, and may then overlook a double."""
+def is_compared_correctly(value: Any) -> bool:
+    """`jsonschema` sorts [true] and [1] as equal, and may then miss a duplicate."""
     parts = value if isinstance(value, list) else ()
     inner = value.values() if isinstance(value, dict) else parts
     return not any(isinstance(part, list) for part in parts) and all(
-        is_compared_rightly(part) for part in inner
+        is_compared_correctly(part) for part in inner
     )
 
 
-@calm
+@property_settings
 @given(schema=schemas, value=values)
-def test_the_verdict_is_that_of_the_reference(schema: dict[str, Any], value: Any) -> None:
-    assume("uniqueItems" not in str(schema) or is_compared_rightly(value))
+def test_validation_agrees_with_the_reference(schema: dict[str, Any], value: Any) -> None:
+    assume("uniqueItems" not in str(schema) or is_compared_correctly(value))
     Draft202012Validator.check_schema(schema)
-    ours, reference = parse_schema(schema), Draft202012Validator(schema)
-    for one in (value, *EDGES):
-        assert (ours.find_errors(one) == []) == reference.is_valid(one)
+    own_schema, reference = parse_schema(schema), Draft202012Validator(schema)
+    for candidate in (value, *EDGES):
+        assert (own_schema.find_errors(candidate) == []) == reference.is_valid(candidate)
 
 
-@calm
+@property_settings
 @given(schema=schemas, value=values)
-def test_every_error_begins_with_its_place(schema: dict[str, Any], value: Any) -> None:
+def test_every_error_starts_with_its_path(schema: dict[str, Any], value: Any) -> None:
     for error in parse_schema(schema).find_errors(value):
         assert error.startswith("answer")
         assert ": must " in error or error.endswith(": is required")
 
 
-@calm
+@property_settings
 @given(raw=wild)
-def test_whatever_is_sent_as_a_schema_is_read_or_refused(raw: Any) -> None:
+def test_any_schema_is_parsed_or_refused(raw: Any) -> None:
     with suppress(ValueError):
         assert isinstance(parse_schema(raw).find_errors([1, {"a": None}]), list)

@@ -1,4 +1,4 @@
-"""Whatever its name: a key that a type does not know is refused, and named."""
+"""An unknown payload key is refused by name, whatever it is called."""
 
 from __future__ import annotations
 
@@ -19,47 +19,47 @@ from tests.support.payload_cases import (
     SHARED_KEYS,
 )
 
-KNOWN = {name for _, payload in FULL_PAYLOADS for name in payload} | SHARED_KEYS.keys()
-few = settings(max_examples=40, deadline=None)
-names = st.text(min_size=1, max_size=100) | st.sampled_from(sorted(KNOWN)).map(str.upper)
-names |= st.sampled_from(sorted(KNOWN)).map(lambda name: name[:-1])
-names |= st.sampled_from(sorted(KNOWN)).map(lambda name: f"{name} ")
+KNOWN_KEYS = {name for _, payload in FULL_PAYLOADS for name in payload} | SHARED_KEYS.keys()
+few_examples = settings(max_examples=40, deadline=None)
+names = st.text(min_size=1, max_size=100) | st.sampled_from(sorted(KNOWN_KEYS)).map(str.upper)
+names |= st.sampled_from(sorted(KNOWN_KEYS)).map(lambda name: name[:-1])
+names |= st.sampled_from(sorted(KNOWN_KEYS)).map(lambda name: f"{name} ")
 values = st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.just({"of": ID})
 
 
-def refusal(kind: str, payload: dict[str, Any]) -> str:
-    raw = {"type": kind, "description": "x", "in": "5m", "payload": payload}
-    with pytest.raises(InvalidFieldsError) as made:
+def refusal(task_type: str, payload: dict[str, Any]) -> str:
+    raw = {"type": task_type, "description": "x", "in": "5m", "payload": payload}
+    with pytest.raises(InvalidFieldsError) as create_error:
         task_from_json(raw, capabilities=ALL_CAPABILITIES)
-    with pytest.raises(InvalidFieldsError) as changed:
+    with pytest.raises(InvalidFieldsError) as change_error:
         parse_changes(
-            a_task(type=kind), {"payload": payload}, capabilities=ALL_CAPABILITIES, now=NOW
+            a_task(type=task_type), {"payload": payload}, capabilities=ALL_CAPABILITIES, now=NOW
         )
-    [error] = made.value.errors
-    assert [(one.field, one.message) for one in changed.value.errors] == [
-        ("payload", error.message)
-    ]
+    [error] = create_error.value.errors
+    assert [
+        (field_error.field, field_error.message) for field_error in change_error.value.errors
+    ] == [("payload", error.message)]
     return error.message
 
 
-@few
-@pytest.mark.parametrize(("kind", "payload"), FULL_PAYLOADS)
+@few_examples
+@pytest.mark.parametrize(("task_type", "payload"), FULL_PAYLOADS)
 @given(name=names, value=values, before=st.booleans())
 def test_an_unknown_key_is_named(
-    kind: str, payload: dict[str, Any], name: str, value: Any, before: bool
+    task_type: str, payload: dict[str, Any], name: str, value: Any, before: bool
 ) -> None:
     payload = {**payload, **SHARED_KEYS}
     assume(name not in payload)
-    odd = {name: value}
-    found = refusal(kind, {**odd, **payload} if before else {**payload, **odd})
-    assert found.startswith(f"{name}: is ")
+    unknown = {name: value}
+    message = refusal(task_type, {**unknown, **payload} if before else {**payload, **unknown})
+    assert message.startswith(f"{name}: is ")
 
 
-@few
+@few_examples
 @pytest.mark.parametrize("part", ["verifier", "review"])
 @pytest.mark.parametrize("called", PROVIDER_PAYLOADS.values(), ids=PROVIDER_PAYLOADS)
 @given(name=names, value=values)
-def test_an_unknown_key_of_a_part_is_named_with_its_path(
+def test_an_unknown_nested_key_is_named_with_its_path(
     part: str, called: dict[str, Any], name: str, value: Any
 ) -> None:
     assume(name not in called)

@@ -1,4 +1,4 @@
-"""Wherever a secret stands in whatever text, nothing of it is kept."""
+"""No part of a secret is stored, wherever it stands in a text."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ KEYS = (
     f"-----BEGIN OPENSSH PRIVATE KEY-----\n{LINES}\n",
     f"\n{LINES}\n-----END PRIVATE KEY-----",
 )
-ALL = (*SHAPES, *NAMED, *KEYS)
+ALL_FORMS = (*SHAPES, *NAMED, *KEYS)
 FILLERS = ["-", "- ", "word ", 'ok, "a": 1;', "line\n", "\\", "\\n", "é ", "/", "w"]
 
 
 @st.composite
-def secrets(draw: st.DrawFn, forms: tuple[str, ...] = ALL) -> tuple[str, str]:
-    """Its random part, and how it stands in a text. A name must be readable as one."""
+def secrets(draw: st.DrawFn, forms: tuple[str, ...] = ALL_FORMS) -> tuple[str, str]:
+    """Return the random part of a secret, and a text that contains it."""
     form, random = draw(st.sampled_from(forms)), draw(RANDOM | LONG_RANDOM)
     gap = "" if form in SHAPES else draw(st.sampled_from([" ", "\n", ", ", "{", "("]))
     end = draw(st.sampled_from(["", " ", "\n", '"', "'", ", ", ".", ")"]))
@@ -89,35 +89,35 @@ def is_readable(random: str, text: str | None) -> bool:
 
 
 def leaks(random: str, failure: Failure) -> list[str]:
-    kept = {**failure.to_json(), "summary": failure.summary}
-    again = Failure.from_json(json.loads(json.dumps(failure.to_json())))
-    kept |= {f"{name} again": value for name, value in again.to_json().items()}
-    return [name for name, value in kept.items() if is_readable(random, str(value))]
+    stored_values = {**failure.to_json(), "summary": failure.summary}
+    reloaded = Failure.from_json(json.loads(json.dumps(failure.to_json())))
+    stored_values |= {f"{name} again": value for name, value in reloaded.to_json().items()}
+    return [name for name, value in stored_values.items() if is_readable(random, str(value))]
 
 
-def everywhere(text: str) -> Failure:
+def failure_with_text(text: str) -> Failure:
     return Failure.create(text, type=text, code=text, phase=text, traceback=text)
 
 
 @given(secret=secrets(), before=st.text(max_size=60), after=st.text(max_size=60))
-def test_nothing_of_a_secret_is_kept(secret: tuple[str, str], before: str, after: str) -> None:
-    random, standing = secret
+def test_no_part_of_a_secret_is_stored(secret: tuple[str, str], before: str, after: str) -> None:
+    random, text_with_secret = secret
     assume(not is_readable(random, f"{before}\n{after}"))
-    # What goes on right behind it in the secret's own line could be of the secret, or not.
-    assert leaks(random, everywhere(f"{before}\n{standing}{after}")) == []
+    # Text right after the secret, in its line, may count as part of the secret.
+    assert leaks(random, failure_with_text(f"{before}\n{text_with_secret}{after}")) == []
 
 
 @given(secret=secrets(SHAPES), before=st.text(LETTERS + "_-.:/ ", max_size=60))
-def test_a_shape_is_seen_in_the_middle_of_a_word(secret: tuple[str, str], before: str) -> None:
-    random, standing = secret
+def test_a_token_shape_is_redacted_inside_a_word(secret: tuple[str, str], before: str) -> None:
+    random, text_with_secret = secret
     assume(not is_readable(random, before))
-    assert leaks(random, everywhere(before + standing)) == []
+    assert leaks(random, failure_with_text(before + text_with_secret)) == []
 
 
 @given(random=RANDOM, length=st.integers(35), end=st.sampled_from(["", "\n", '"', "...", " [cut]"]))
-def test_a_key_may_be_cut_anywhere(random: str, length: int, end: str) -> None:
+def test_a_truncated_private_key_is_redacted(random: str, length: int, end: str) -> None:
     key = KEYS[1].replace("{}", random[:64])[:length]
-    assert leaks(random, everywhere(f"Error: {key}{end}")) == []
+    assert leaks(random, failure_with_text(f"Error: {key}{end}")) == []
 
 
 seams = st.sampled_from(
@@ -155,20 +155,18 @@ seams = st.sampled_from(
     -20,
     3 * MAX_REDACTED_LENGTH,
 )
-def test_no_seam_shows_half_a_secret(
+def test_no_truncation_reveals_part_of_a_secret(
     secret: tuple[str, str], filler: str, seam: int, shift: int, length: int
 ) -> None:
-    random, standing = secret
+    random, text_with_secret = secret
     many = filler * (length // len(filler))
     at = max(0, seam + shift)
-    for text in (many[:at] + standing + many[at:], many + standing + many[:at]):
-        assert leaks(random, everywhere(text)) == []
+    for text in (many[:at] + text_with_secret + many[at:], many + text_with_secret + many[:at]):
+        assert leaks(random, failure_with_text(text)) == []
 
 
 @given(secret=secrets(), before=st.text(max_size=300), after=st.text(max_size=300))
-def test_what_was_redacted_once_stays_as_it_is(
-    secret: tuple[str, str], before: str, after: str
-) -> None:
+def test_redaction_is_idempotent(secret: tuple[str, str], before: str, after: str) -> None:
     for text in (before, f"{before}\n{secret[1]}{after}"):
-        once = redact(text, MESSAGE_LIMIT)
-        assert redact(once, MESSAGE_LIMIT) == once
+        redacted = redact(text, MESSAGE_LIMIT)
+        assert redact(redacted, MESSAGE_LIMIT) == redacted

@@ -1,4 +1,4 @@
-"""Whatever JSON arrives: it is refused field by field, or becomes a task that storage keeps."""
+"""Any JSON is refused field by field, or becomes a task that can be stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import SOON, STACK_CAPABILITIES, a_requested_task, task_from_json
 
-calm = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+property_settings = settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 plain |= st.sampled_from(["\ud800", "x" * 5000, 10**400, -1, 0, ""])
 anything = st.recursive(
@@ -64,41 +66,41 @@ requests = st.fixed_dictionaries(
 starts = st.fixed_dictionaries({"due_at": sensible["due_at"]}) | st.fixed_dictionaries(
     {"in": sensible["in"]}
 )
-nearly = st.builds(
+almost_valid = st.builds(
     lambda raw, start, odd: {**raw, **start, **odd},
     *(requests, starts),
     st.sampled_from(sorted(sensible)).flatmap(lambda name: st.fixed_dictionaries({name: anything})),
 )
-bodies = wild | nearly | st.dictionaries(st.text(), anything)
+bodies = wild | almost_valid | st.dictionaries(st.text(), anything)
 SKIPPED = {"description": "x", "due_at": "2026-03-29T02:30", "timezone": "Europe/Berlin"}
 
 
-def accepted(raw: dict[str, Any]) -> Task:
+def parse_or_discard(raw: dict[str, Any]) -> Task:
     with suppress(InvalidFieldsError):
         return task_from_json(raw)
     assume(False)
     raise AssertionError
 
 
-def stored(task: Task) -> Task:
+def store_and_load(task: Task) -> Task:
     item = to_item(task, shard_count=4, retention=timedelta(days=30))
     return to_task(TaskItem.from_raw_data(item.serialize()))
 
 
-@calm
+@property_settings
 @given(raw=bodies)
-def test_a_request_for_a_task_is_taken_or_refused_by_its_fields(raw: dict[str, Any]) -> None:
+def test_a_new_task_is_accepted_or_refused_by_its_fields(raw: dict[str, Any]) -> None:
     with suppress(InvalidFieldsError):
         task_from_json(raw)
 
 
-@calm
+@property_settings
 @given(
     raw=bodies,
     repeat=st.none() | sensible["repeat"],
     zone=sensible["timezone"],
 )
-def test_a_request_for_a_change_is_taken_or_refused_by_its_fields(
+def test_a_change_is_accepted_or_refused_by_its_fields(
     raw: dict[str, Any], repeat: str | None, zone: str
 ) -> None:
     task = a_requested_task(**SOON, repeat=repeat, timezone=zone)
@@ -106,29 +108,27 @@ def test_a_request_for_a_change_is_taken_or_refused_by_its_fields(
         parse_changes(task, raw, capabilities=STACK_CAPABILITIES, now=NOW)
 
 
-@calm
+@property_settings
 @given(raw=requests, start=starts)
-def test_a_task_that_was_accepted_is_not_due_in_the_past(
+def test_an_accepted_task_is_not_due_in_the_past(
     raw: dict[str, Any], start: dict[str, Any]
 ) -> None:
-    assert accepted({**raw, **start}).due_at >= NOW
+    assert parse_or_discard({**raw, **start}).due_at >= NOW
 
 
-@calm
+@property_settings
 @example(raw=SKIPPED, start={})
 @given(raw=requests, start=starts)
-def test_a_task_that_was_accepted_is_kept_as_it_was(
-    raw: dict[str, Any], start: dict[str, Any]
-) -> None:
-    task = accepted({**raw, **start})
-    assert stored(task) == task
+def test_an_accepted_task_is_stored_unchanged(raw: dict[str, Any], start: dict[str, Any]) -> None:
+    task = parse_or_discard({**raw, **start})
+    assert store_and_load(task) == task
 
 
-@calm
+@property_settings
 @given(raw=requests, start=starts)
-def test_what_is_told_about_an_accepted_task_survives_storage(
+def test_an_accepted_task_is_stored_unchanged_except_for_its_anchor(
     raw: dict[str, Any], start: dict[str, Any]
 ) -> None:
-    """As above, but for the anchor of a one-shot, which nothing tells."""
-    task = accepted({**raw, **start})
-    assert replace(stored(task), anchor=task.anchor) == task
+    """As above, without the anchor of a task that does not recur, which is not stored."""
+    task = parse_or_discard({**raw, **start})
+    assert replace(store_and_load(task), anchor=task.anchor) == task

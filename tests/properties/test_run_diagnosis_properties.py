@@ -1,4 +1,4 @@
-"""Whatever is known of a failure, it is stored as JSON and read back as it was."""
+"""Any diagnosis is stored as JSON and read back unchanged."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ diagnoses = st.builds(
 
 
 @given(diagnoses)
-def test_a_diagnosis_is_read_back_as_it_was_stored(diagnosis: RunDiagnosis) -> None:
+def test_a_diagnosis_is_read_back_unchanged(diagnosis: RunDiagnosis) -> None:
     stored = json.loads(json.dumps(diagnosis.to_stored()))
     assert RunDiagnosis.from_stored(stored) == diagnosis
     assert None not in stored.values()
@@ -69,9 +69,9 @@ names = st.sampled_from([*RunDiagnosis.__dataclass_fields__, "delay_seconds", "c
 
 
 @given(st.dictionaries(names, json_values) | json_values)
-def test_any_json_is_read_or_refused_with_a_value_error(stored: object) -> None:
+def test_any_json_is_parsed_or_raises_a_value_error(stored: object) -> None:
     try:
-        found = RunDiagnosis.from_stored(stored)
+        diagnosis = RunDiagnosis.from_stored(stored)
     except ValueError:
         return
-    assert RunDiagnosis.from_stored(found.to_stored()) == found
+    assert RunDiagnosis.from_stored(diagnosis.to_stored()) == diagnosis

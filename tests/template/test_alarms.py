@@ -1,4 +1,4 @@
-"""Somebody is woken when something is wrong: every alarm has a signal that is really sent."""
+"""Every alarm watches a metric that is really emitted, and notifies the alarm topic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Template = dict[str, Any]
 ALARMS = sorted(resources_of_type(load_template(), "AWS::CloudWatch::Alarm"))
 TOPIC = [{"Ref": "AlarmTopic"}]
 ABOVE, FROM = "GreaterThanThreshold", "GreaterThanOrEqualToThreshold"
-# What each measures, and from where on it rings.
+# The metric, comparison and threshold of each alarm.
 EXPECTED = {
     "ErrorRateAlarm": ("ErrorRatePercent", ABOVE, {"Ref": "ErrorRatePercent"}),
     "LatenessAlarm": ("LateRunsPercent", ABOVE, MAX_LATE_PERCENT),
@@ -29,7 +29,7 @@ EXPECTED = {
     "ItemsUnreadableAlarm": ("ItemsUnreadable", ABOVE, 0),
 }
 every_alarm = pytest.mark.parametrize("alarm", ALARMS)
-every_measure = pytest.mark.parametrize("alarm", sorted(EXPECTED))
+every_metric_alarm = pytest.mark.parametrize("alarm", sorted(EXPECTED))
 
 
 def _alarm(template: Template, name: str) -> dict[str, Any]:
@@ -42,53 +42,51 @@ def _variable(template: Template, function: str, name: str) -> Any:
 
 
 @every_alarm
-def test_an_alarm_tells_the_topic_when_it_begins_and_when_it_is_over(
+def test_an_alarm_notifies_the_topic_when_it_starts_and_ends(
     template: Template, alarm: str
 ) -> None:
-    found = _alarm(template, alarm)
-    assert (found["AlarmActions"], found["OKActions"]) == (TOPIC, TOPIC)
-    assert found["TreatMissingData"] == "notBreaching"
-    assert found["AlarmDescription"]
+    properties = _alarm(template, alarm)
+    assert (properties["AlarmActions"], properties["OKActions"]) == (TOPIC, TOPIC)
+    assert properties["TreatMissingData"] == "notBreaching"
+    assert properties["AlarmDescription"]
 
 
-def test_alarms_may_write_to_their_topic(template: Template) -> None:
-    """Not if it is encrypted by the key that AWS manages: its policy leaves CloudWatch out."""
+def test_alarms_can_publish_to_their_topic(template: Template) -> None:
+    """A topic encrypted with the AWS managed key would refuse CloudWatch."""
     assert "KmsMasterKeyId" not in resources_of_type(template, "AWS::SNS::Topic")["AlarmTopic"]
 
 
-@every_measure
-def test_what_is_measured_rings_from_where_the_parameters_say(
-    template: Template, alarm: str
-) -> None:
-    found = _alarm(template, alarm)
-    told = found["MetricName"], found["ComparisonOperator"], found["Threshold"]
-    assert told == EXPECTED[alarm]
+@every_metric_alarm
+def test_an_alarm_has_the_threshold_of_its_parameter(template: Template, alarm: str) -> None:
+    properties = _alarm(template, alarm)
+    actual = properties["MetricName"], properties["ComparisonOperator"], properties["Threshold"]
+    assert actual == EXPECTED[alarm]
 
 
-def test_operators_are_told_at_the_same_rate(template: Template) -> None:
-    told = _variable(template, "AlertsFunction", "ERROR_RATE_PERCENT")
-    assert told == _alarm(template, "ErrorRateAlarm")["Threshold"]
+def test_the_alerts_function_uses_the_threshold_of_the_alarm(template: Template) -> None:
+    threshold = _variable(template, "AlertsFunction", "ERROR_RATE_PERCENT")
+    assert threshold == _alarm(template, "ErrorRateAlarm")["Threshold"]
 
 
-@every_measure
-def test_an_alarm_listens_where_the_alerts_function_speaks(
+@every_metric_alarm
+def test_an_alarm_watches_a_metric_of_the_alerts_function(
     template: Template, alarm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = _alarm(template, alarm)
-    assert found["Namespace"] == _variable(
+    properties = _alarm(template, alarm)
+    assert properties["Namespace"] == _variable(
         template, "AlertsFunction", "POWERTOOLS_METRICS_NAMESPACE"
     )
-    named = {one["Name"]: one["Value"] for one in found["Dimensions"]}
-    emitted = _emitted(monkeypatch)
-    [declared] = emitted["_aws"]["CloudWatchMetrics"]
-    assert declared["Dimensions"] == [list(named)]
-    assert {name: emitted[name] for name in named} == named
-    assert found["MetricName"] in emitted
+    dimensions = {dimension["Name"]: dimension["Value"] for dimension in properties["Dimensions"]}
+    metrics = emitted_metrics(monkeypatch)
+    [directive] = metrics["_aws"]["CloudWatchMetrics"]
+    assert directive["Dimensions"] == [list(dimensions)]
+    assert {name: metrics[name] for name in dimensions} == dimensions
+    assert properties["MetricName"] in metrics
 
 
-@every_measure
-def test_no_period_is_without_a_measurement(template: Template, alarm: str) -> None:
-    """Ticks come a little early or late: one every period would leave gaps."""
+@every_metric_alarm
+def test_every_alarm_period_has_a_data_point(template: Template, alarm: str) -> None:
+    """Ticks are a little early or late: with one tick per period there would be gaps."""
     rules = resources_of_type(template, "AWS::Events::Rule").values()
     [rate] = [
         rule["ScheduleExpression"]
@@ -100,7 +98,7 @@ def test_no_period_is_without_a_measurement(template: Template, alarm: str) -> N
     assert _alarm(template, alarm)["Period"] >= 2 * timedelta(minutes=5).total_seconds()
 
 
-def test_every_dead_letter_queue_has_its_alarm(template: Template) -> None:
+def test_every_dead_letter_queue_has_an_alarm(template: Template) -> None:
     queues = [
         name for name in resources_of_type(template, "AWS::SQS::Queue") if "DeadLetter" in name
     ]
@@ -109,45 +107,51 @@ def test_every_dead_letter_queue_has_its_alarm(template: Template) -> None:
 
 
 @pytest.mark.parametrize("alarm", [name for name in ALARMS if "DeadLetterQueue" in name])
-def test_what_nobody_takes_from_a_dead_letter_queue_rings(template: Template, alarm: str) -> None:
-    """Also what is tried in vain: it is hidden while it is."""
-    found = _alarm(template, alarm)
+def test_messages_left_in_a_dead_letter_queue_raise_an_alarm(
+    template: Template, alarm: str
+) -> None:
+    """Messages in flight count too: they are hidden while they are processed."""
+    properties = _alarm(template, alarm)
     queue = alarm.removesuffix("Alarm")
-    total, *counts = found["Metrics"]
-    assert (total["Expression"], found["Threshold"]) == ("waiting + hidden", 0)
-    named = {one["Id"]: one["MetricStat"]["Metric"] for one in counts}
-    assert {name: one["MetricName"] for name, one in named.items()} == {
+    total, *counts = properties["Metrics"]
+    assert (total["Expression"], properties["Threshold"]) == ("waiting + hidden", 0)
+    named = {metric["Id"]: metric["MetricStat"]["Metric"] for metric in counts}
+    assert {name: metric["MetricName"] for name, metric in named.items()} == {
         "waiting": "ApproximateNumberOfMessagesVisible",
         "hidden": "ApproximateNumberOfMessagesNotVisible",
     }
-    where = [{"Name": "QueueName", "Value": {"Fn::GetAtt": [queue, "QueueName"]}}]
-    assert [one["Dimensions"] for one in named.values()] == [where, where]
-    assert [one["ReturnData"] for one in counts] == [False, False]
+    dimensions = [{"Name": "QueueName", "Value": {"Fn::GetAtt": [queue, "QueueName"]}}]
+    assert [metric["Dimensions"] for metric in named.values()] == [dimensions, dimensions]
+    assert [metric["ReturnData"] for metric in counts] == [False, False]
 
 
 @pytest.mark.parametrize("alarm", [name for name in ALARMS if "DeadLetterQueue" in name])
-def test_a_dead_letter_queue_has_time_to_be_emptied_before_it_rings(
+def test_a_dead_letter_queue_can_be_processed_before_its_alarm(
     template: Template, alarm: str
 ) -> None:
-    """Time for a second try, and some more."""
-    found = _alarm(template, alarm)
-    hidden = resources_of_type(template, "AWS::SQS::Queue")[alarm.removesuffix("Alarm")][
-        "VisibilityTimeout"
-    ]
-    period = {one["MetricStat"]["Period"] for one in found["Metrics"][1:]}
+    """There is time for a second attempt, and some more."""
+    properties = _alarm(template, alarm)
+    visibility_timeout = resources_of_type(template, "AWS::SQS::Queue")[
+        alarm.removesuffix("Alarm")
+    ]["VisibilityTimeout"]
+    period = {metric["MetricStat"]["Period"] for metric in properties["Metrics"][1:]}
     assert period == {300}
-    assert found["EvaluationPeriods"] * 300 > 2 * hidden
+    assert properties["EvaluationPeriods"] * 300 > 2 * visibility_timeout
 
 
 @pytest.mark.parametrize("function", ["ScannerFunction", "WorkerFunction", "AlertsFunction"])
-def test_a_function_that_must_not_fail_rings_if_it_does(template: Template, function: str) -> None:
-    found = _alarm(template, f"{function.removesuffix('Function')}ErrorsAlarm")
-    assert (found["Namespace"], found["MetricName"]) == ("AWS/Lambda", "Errors")
-    assert found["Dimensions"] == [{"Name": "FunctionName", "Value": {"Ref": function}}]
-    assert (found["Statistic"], found["Threshold"], found["Period"]) == ("Sum", 1, 300)
+def test_errors_of_a_critical_function_raise_an_alarm(template: Template, function: str) -> None:
+    properties = _alarm(template, f"{function.removesuffix('Function')}ErrorsAlarm")
+    assert (properties["Namespace"], properties["MetricName"]) == ("AWS/Lambda", "Errors")
+    assert properties["Dimensions"] == [{"Name": "FunctionName", "Value": {"Ref": function}}]
+    assert (properties["Statistic"], properties["Threshold"], properties["Period"]) == (
+        "Sum",
+        1,
+        300,
+    )
 
 
-def test_the_page_on_operations_names_every_alarm_and_every_alert() -> None:
+def test_the_operations_page_names_every_alarm_and_alert() -> None:
     page = (ROOT / "docs" / "operations.md").read_text()
     named = [name for name in ALARMS if "DeadLetterQueue" not in name]
     assert [name for name in named if f"`{name}`" not in page] == []
@@ -155,8 +159,8 @@ def test_the_page_on_operations_names_every_alarm_and_every_alert() -> None:
     assert [name for name, _, _ in EXPECTED.values() if f"`{name}`" not in page] == []
 
 
-def _emitted(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the function writes for CloudWatch, where all is well."""
+def emitted_metrics(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return the metrics that the function emits without any alert."""
     monkeypatch.setattr(app.metrics.provider, "namespace", "Duecourse/test")
     app._add_metrics(CollectedSignals(Signals(now=datetime(2026, 2, 17, 12, tzinfo=UTC)), {}))
     try:

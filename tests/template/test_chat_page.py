@@ -1,4 +1,4 @@
-"""The page on chat is true: commands, outputs, variables, limits, and what platforms are given."""
+"""docs/chat.md is true: commands, outputs, variables, limits and platform manifests."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from local.runtime.template import ROOT
 
 PAGE = (ROOT / "docs" / "chat.md").read_text()
 SETTINGS = (ROOT / "docs" / "settings.md").read_text()
-SENDERS = [platform for platform in PLATFORMS.values() if platform.outbound is not None]
-every_sender = pytest.mark.parametrize("platform", SENDERS, ids=lambda one: str(one.name))
-COMMANDS_OF_DISCORD = json.loads((ROOT / "docs" / "discord-commands.json").read_text())
+OUTBOUND_PLATFORMS = [platform for platform in PLATFORMS.values() if platform.outbound is not None]
+every_platform = pytest.mark.parametrize(
+    "platform", OUTBOUND_PLATFORMS, ids=lambda platform: str(platform.name)
+)
+DISCORD_COMMANDS = json.loads((ROOT / "docs" / "discord-commands.json").read_text())
 
 
 def test_the_page_lists_every_command() -> None:
@@ -37,16 +39,16 @@ def test_the_outputs_and_the_parameter_it_names_exist(template: dict[str, Any]) 
     assert "Channels" in template["Parameters"]
 
 
-@every_sender
-def test_every_variable_of_the_laptop_is_named(platform: Platform) -> None:
+@every_platform
+def test_the_page_names_every_environment_variable(platform: Platform) -> None:
     assert platform.outbound is not None
     assert platform.inbound.proof is not None
     for variable in (platform.outbound.token.variable, platform.inbound.proof.variable):
         assert f"`{variable}`" in PAGE
 
 
-@every_sender
-def test_the_limits_are_told(platform: Platform) -> None:
+@every_platform
+def test_the_page_states_the_limits(platform: Platform) -> None:
     assert platform.outbound is not None
     limits = platform.outbound.limits
     [row] = re.findall(rf"^\| {platform.name.title()} \| (\d.*) \|$", PAGE, re.MULTILINE)
@@ -57,11 +59,11 @@ def test_the_limits_are_told(platform: Platform) -> None:
     assert buttons.startswith(str(limits.most_buttons))
 
 
-def test_slack_takes_less_text_beside_buttons_and_that_is_told() -> None:
+def test_the_page_states_the_slack_limit_with_buttons() -> None:
     assert f", with buttons {MAX_SECTION_LENGTH:,} |" in PAGE
 
 
-@every_sender
+@every_platform
 def test_the_template_and_the_pages_name_every_platform(
     platform: Platform, template: dict[str, Any]
 ) -> None:
@@ -69,13 +71,13 @@ def test_the_template_and_the_pages_name_every_platform(
     assert name in template["Parameters"]["Channels"]["Description"]
     for secret in ("ChatTokensSecret", "ChatVerificationSecret"):
         assert f'"{name}": ' in template["Resources"][secret]["Properties"]["Description"]
-    [offered] = re.findall(r"^\| `Channels` .*$", SETTINGS, re.MULTILINE)
-    assert f"`{name}`" in offered
+    [settings_row] = re.findall(r"^\| `Channels` .*$", SETTINGS, re.MULTILINE)
+    assert f"`{name}`" in settings_row
     assert f"\n   | `{name}` | " in PAGE
     assert f"\n## {name.title()}\n" in PAGE
 
 
-def test_the_manifest_for_slack_leads_to_its_webhook() -> None:
+def test_the_slack_manifest_points_to_the_webhook() -> None:
     text = PAGE.partition("```yaml\n")[2].partition("```")[0]
     manifest = yaml_parse(text)
     urls = re.findall(r"url: (.*)", text)
@@ -87,15 +89,15 @@ def test_the_manifest_for_slack_leads_to_its_webhook() -> None:
     assert "chat:write" in manifest["oauth_config"]["scopes"]["bot"]
 
 
-@pytest.mark.parametrize("command", COMMANDS_OF_DISCORD, ids=lambda command: str(command["name"]))
-def test_a_command_for_discord_is_one_of_ours_and_as_discord_wants_it(
+@pytest.mark.parametrize("command", DISCORD_COMMANDS, ids=lambda command: str(command["name"]))
+def test_a_discord_command_exists_and_is_valid(
     command: dict[str, Any],
 ) -> None:
     options = command.get("options", [])
     assert command["name"] in COMMAND_NAMES
-    for one in (command, *options):
-        assert re.fullmatch(r"[a-z_]{1,32}", one["name"])
-        assert 1 <= len(one["description"]) <= 100
+    for described in (command, *options):
+        assert re.fullmatch(r"[a-z_]{1,32}", described["name"])
+        assert 1 <= len(described["description"]) <= 100
     needs = [option.get("required", False) for option in options]
     assert needs == sorted(needs, reverse=True)
     assert {option["type"] for option in options} <= {3}

@@ -1,4 +1,4 @@
-"""The documents say what is true: settings, targets, states."""
+"""The documentation is true: settings, links, make targets, policies and states."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_relative_link_leads_somewhere(page: Path) -> None:
+def test_every_relative_link_has_a_target(page: Path) -> None:
     links = _links(page)
 
     assert [str(target) for target, _ in links if not target.exists()] == []
@@ -113,15 +113,15 @@ def test_make_help_lists_every_target() -> None:
 
 def _delays(category: Category) -> str:
     """30s, 2m, 24h as people write them; an hour only from twelve on."""
-    shown = []
+    texts = []
     for delay in category.delays:
         seconds = round(delay.total_seconds())
         unit, size = ("h", 3600) if seconds >= 43200 else ("m", 60) if seconds >= 60 else ("s", 1)
-        shown.append(f"{seconds // size}{unit}")
-    return ", ".join(shown)
+        texts.append(f"{seconds // size}{unit}")
+    return ", ".join(texts)
 
 
-def test_the_failures_page_has_the_tables_of_the_policies() -> None:
+def test_the_failures_page_lists_the_policies() -> None:
     page = (ROOT / "docs" / "failures.md").read_text()
     agent, enrichment = (read_policies()[name].categories for name in ("agent", "enrichment"))
     rows = [
@@ -141,14 +141,14 @@ def test_the_lifecycle_page_names_every_status() -> None:
     assert [status for status in Status if f"`{status}`" not in _lifecycle()] == []
 
 
-def test_the_lifecycle_page_tells_of_every_move() -> None:
+def test_the_lifecycle_page_lists_every_transition() -> None:
     arrows = [f"{start} → {end}" for start, end in ARROWS]
 
     assert [arrow for arrow in arrows if arrow not in _lifecycle()] == []
 
 
-def test_the_lifecycle_page_tells_of_no_move_that_is_refused() -> None:
+def test_the_lifecycle_page_lists_no_illegal_transition() -> None:
     names = "|".join(Status)
-    told = re.findall(rf"\b({names}) → ({names})\b", _lifecycle())
+    documented = re.findall(rf"\b({names}) → ({names})\b", _lifecycle())
 
-    assert set(told) <= {(str(start), str(end)) for start, end in ARROWS}
+    assert set(documented) <= {(str(start), str(end)) for start, end in ARROWS}

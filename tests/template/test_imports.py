@@ -1,4 +1,4 @@
-"""Cold starts pay for every import: what has no place in a function is not loaded by it."""
+"""Every import delays a cold start: functions load only what they need."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ USECASES = sorted(
     for path in (CORE / "duecourse/usecases").rglob("[a-z]*.py")
 )
 AWS_AND_CALENDARS = {"boto3", "botocore", "pynamodb", "dateutil", "cronsim"}
-# What building the parts loads on the first event, as a container does after its import.
-BUILT = "from duecourse.app import queues, stores; stores.task_store(); queues.work_queue()"
+# What a container builds on its first event, after the import.
+BUILD_STORES = "from duecourse.app import queues, stores; stores.task_store(); queues.work_queue()"
 SETTINGS = {
     "TASKS_TABLE": "tasks",
     "JOURNAL_TABLE": "journal",
@@ -59,11 +59,11 @@ SETTINGS = {
 }
 
 
-def _loaded(*statements: str) -> set[str]:
-    """The modules that a fresh interpreter has loaded after these statements."""
-    tell = "import json, sys; print(json.dumps(sorted(sys.modules)))"
-    result = subprocess.run(  # noqa: S603 - our own interpreter, our own words
-        [sys.executable, "-c", "; ".join([*statements, tell])],
+def load_modules(*statements: str) -> set[str]:
+    """Return the modules that a new interpreter has loaded after these statements."""
+    print_modules = "import json, sys; print(json.dumps(sorted(sys.modules)))"
+    result = subprocess.run(  # noqa: S603 - our own interpreter and code
+        [sys.executable, "-c", "; ".join([*statements, print_modules])],
         env={"PYTHONPATH": f"{CORE}:{ROOT}", **SETTINGS},
         cwd=Path(sys.prefix),
         capture_output=True,
@@ -78,81 +78,81 @@ def _packages(modules: set[str]) -> set[str]:
     return {module.partition(".")[0] for module in modules}
 
 
-def _importing(modules: Sequence[str]) -> str:
+def import_statement(modules: Sequence[str]) -> str:
     return f"import {', '.join(modules)}"
 
 
 def test_the_use_cases_load_neither_the_aws_sdk_nor_a_calendar_library() -> None:
     assert len(USECASES) > 5
-    loaded = _loaded(_importing(USECASES))
+    loaded = load_modules(import_statement(USECASES))
 
     assert "duecourse.domain.tasks.task" in loaded
     assert _packages(loaded) & AWS_AND_CALENDARS == set()
 
 
-def test_the_wiring_builds_nothing_at_import() -> None:
-    loaded = _loaded("import duecourse.app.services")
+def test_importing_the_services_builds_nothing() -> None:
+    loaded = load_modules("import duecourse.app.services")
 
     assert _packages(loaded) & AWS_AND_CALENDARS == set()
 
 
 @pytest.mark.parametrize("function", ["scanner", "worker", "sweeper"])
-def test_what_runs_every_minute_loads_no_validation_tracing_or_calendar_library(
+def test_frequent_functions_load_no_validation_tracing_or_calendar_library(
     function: str,
 ) -> None:
-    loaded = _loaded(f"import functions.{function}.app", BUILT)
+    loaded = load_modules(f"import functions.{function}.app", BUILD_STORES)
 
     assert "pynamodb.models" in loaded
     assert _packages(loaded) & {"pydantic", "aws_xray_sdk", "cronsim"} == set()
     assert "dateutil.rrule" not in loaded
 
 
-def test_the_api_loads_no_validation_library_and_its_description_only_when_asked() -> None:
-    loaded = _loaded("import functions.api.app", BUILT)
+def test_the_api_loads_its_openapi_document_only_on_request() -> None:
+    loaded = load_modules("import functions.api.app", BUILD_STORES)
 
     assert _packages(loaded) & {"pydantic", "aws_xray_sdk", "cronsim"} == set()
     assert {
         "functions.api.openapi.generator",
         "functions.api.openapi.schemas.registry",
     } & loaded == set()
-    described = (
+    build_document = (
         "import functions.api.openapi.generator as o; o.build_document(functions.api.app.app)"
     )
-    assert "pydantic" not in _packages(_loaded("import functions.api.app", described))
+    assert "pydantic" not in _packages(load_modules("import functions.api.app", build_document))
 
 
 @pytest.mark.parametrize("function", ["scanner", "worker", "failure", "api", "live", "notifier"])
-def test_only_the_journal_knows_the_event_bus(function: str) -> None:
+def test_only_the_journal_loads_the_event_bus(function: str) -> None:
     bus = "duecourse.adapters.aws.eventbridge"
 
-    assert bus not in _loaded(f"import functions.{function}.app", BUILT)
-    assert bus in _loaded("import functions.journal.app", BUILT, "queues.event_bus()")
+    assert bus not in load_modules(f"import functions.{function}.app", BUILD_STORES)
+    assert bus in load_modules("import functions.journal.app", BUILD_STORES, "queues.event_bus()")
 
 
-def test_the_journal_asks_for_the_bus_only_when_something_is_told() -> None:
-    loaded = _loaded("import functions.journal.app")
+def test_the_journal_builds_the_bus_only_to_publish() -> None:
+    loaded = load_modules("import functions.journal.app")
 
     assert "boto3" not in loaded
 
 
 @pytest.mark.parametrize("function", ["scanner", "worker", "api"])
-def test_no_function_loads_what_only_the_laptop_has(function: str) -> None:
-    loaded = _loaded(f"import functions.{function}.app", BUILT)
+def test_no_function_loads_local_packages(function: str) -> None:
+    loaded = load_modules(f"import functions.{function}.app", BUILD_STORES)
 
     assert _packages(loaded) & {"local", "moto", "time_machine", "samtranslator"} == set()
 
 
 @pytest.mark.parametrize(
-    ("module", "most"),
+    ("module", "maximum"),
     [
-        # About a half more than there are today: a new heavy dependency shows, a new file does not.
+        # About 50% above today: a new heavy dependency exceeds it, a new file does not.
         ("duecourse.app.services", 120),
         ("functions.scanner.app", 230),
         ("functions.worker.app", 370),
         ("functions.api.app", 550),
     ],
 )
-def test_an_import_stays_small(module: str, most: int) -> None:
-    before = _loaded("pass")
+def test_an_import_stays_small(module: str, maximum: int) -> None:
+    before = load_modules("pass")
 
-    assert len(_loaded(f"import {module}") - before) <= most
+    assert len(load_modules(f"import {module}") - before) <= maximum

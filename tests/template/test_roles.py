@@ -1,4 +1,4 @@
-"""Each function's role allows just the calls that the function makes."""
+"""The role of each function allows exactly the calls that the function makes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.platforms import telegram_message, telegram_update
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
 
-Permission = tuple[str, str]  # an action and what it is done to: ("dynamodb:Query", "TasksTable")
+Permission = tuple[str, str]  # an action and its resource: ("dynamodb:Query", "TasksTable")
 ACTION_OF = {
     "sqs:SendMessageBatch": "sqs:SendMessage",
     "bedrock-runtime:Converse": "bedrock:InvokeModel",
@@ -41,7 +41,7 @@ ACTION_OF_TRANSACTION = {
     "Delete": "dynamodb:DeleteItem",
     "ConditionCheck": "dynamodb:ConditionCheckItem",
 }
-# Lambda itself reports to the on-failure destination of a stream, in the function's name.
+# Lambda itself sends to the on-failure destination of a stream, with the function's role.
 USED_BY_LAMBDA = {"journal": {("sqs:SendMessage", "JournalDeadLetterQueue")}}
 FUNCTIONS = sorted(
     short_name(name) for name in resources_of_type(load_template(), "AWS::Lambda::Function")
@@ -51,20 +51,20 @@ every_function = pytest.mark.parametrize("function", FUNCTIONS)
 
 @every_function
 def test_every_call_a_function_makes_is_allowed(function: str) -> None:
-    assert _made()[function] - _allowed(function) == set()
+    assert _observed_calls()[function] - _allowed_calls(function) == set()
 
 
 @every_function
 def test_nothing_is_allowed_that_a_function_does_not_do(function: str) -> None:
-    needed = _made()[function] | USED_BY_LAMBDA.get(function, set())
+    needed = _observed_calls()[function] | USED_BY_LAMBDA.get(function, set())
 
-    assert _allowed(function) - needed == set()
-
-
-# --- what the roles say -----------------------------------------------------------------------
+    assert _allowed_calls(function) - needed == set()
 
 
-def _allowed(function: str) -> set[Permission]:
+# --- what the roles allow ---------------------------------------------------------------------
+
+
+def _allowed_calls(function: str) -> set[Permission]:
     roles = resources_of_type(load_template(), "AWS::IAM::Role")
     [role] = [
         roles[properties["Role"]["Fn::GetAtt"][0]]
@@ -73,22 +73,22 @@ def _allowed(function: str) -> set[Permission]:
     ]
     documents = [policy["PolicyDocument"] for policy in role.get("Policies", ())]
     return {
-        (action, _named(resource))
+        (action, _resource_name(resource))
         for document in documents
-        for statement in map(_granted, document["Statement"])
-        for action in _listed(statement["Action"])
-        for resource in _listed(statement["Resource"])
+        for statement in map(_conditional_statement, document["Statement"])
+        for action in _as_list(statement["Action"])
+        for resource in _as_list(statement["Resource"])
     }
 
 
-def _granted(statement: dict[str, Any]) -> dict[str, Any]:
-    """Also what is granted only where a parameter says so."""
-    granted: dict[str, Any] = statement["Fn::If"][1] if "Fn::If" in statement else statement
-    return granted
+def _conditional_statement(statement: dict[str, Any]) -> dict[str, Any]:
+    """Return the statement, also if a parameter enables it."""
+    resolved: dict[str, Any] = statement["Fn::If"][1] if "Fn::If" in statement else statement
+    return resolved
 
 
-def _named(resource: Any) -> str:
-    """TasksTable, TasksTable/index/DueIndex, ... as the calls below are named."""
+def _resource_name(resource: Any) -> str:
+    """Return the name of the resource as _resources does: TasksTable/index/DueIndex."""
     match resource:
         case {"Fn::GetAtt": [name, "Arn"]} | {"Ref": name}:
             return str(name)
@@ -96,10 +96,10 @@ def _named(resource: Any) -> str:
             return f"LiveApi/{text.split('/')[-3]}"
         case {"Fn::Sub": text}:
             return re.sub(r"\$\{(\w+)\.Arn\}", r"\1", text)
-    raise ValueError(f"{resource} is not understood here")
+    raise ValueError(f"{resource} is not known here")
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
@@ -107,49 +107,49 @@ def _listed(value: Any) -> list[Any]:
 
 
 @cache
-def _made() -> dict[str, set[Permission]]:
+def _observed_calls() -> dict[str, set[Permission]]:
     """All calls of a day in the life of the system."""
-    made: dict[str, set[Permission]] = {function: set() for function in FUNCTIONS}
+    calls_made: dict[str, set[Permission]] = {function: set() for function in FUNCTIONS}
 
     def on_call(call: Call) -> None:
         if call.function is not None:
-            made[call.function].update(_permissions(call))
+            calls_made[call.function].update(_permissions(call))
 
     with (
         TemporaryDirectory() as folder,
         Receiver() as receiver,
-        _elsewhere(receiver),
-        handler_project(Path(folder)) as team,
+        _redirect_external_services(receiver),
+        handler_project(Path(folder)) as project,
     ):
-        client = team.client
+        client = project.client
         client.stack.calls.on_aws_call = on_call
-        _outside(client, receiver)
-        _mended_code(team)
-        _by_http(client)
-        _a_listener(client)
-        _by_chat(client)
-        _by_telegram(client)
-        _lost_answers(client)
-        _a_crash(client)
-        _failures(client)
-        _a_review(client)
-        _lessons(client)
-        _dead_letters(client)
-        _a_chat_that_is_down(client)
-        _questions(client)
-        _quiet_hours_and_operators(client)
+        _call_external_services(client, receiver)
+        _deploy_fixed_code(project)
+        _use_http_api(client)
+        _use_websocket(client)
+        _use_chat(client)
+        _use_telegram(client)
+        _lose_responses(client)
+        _crash_worker(client)
+        _fail_actions(client)
+        _review_spec(client)
+        _correct_classification(client)
+        _create_dead_letters(client)
+        _simulate_chat_outage(client)
+        _read_routes(client)
+        _use_quiet_hours_and_operators(client)
         client.create(due_at="2026-02-19T15:00:00Z", repeat="daily")
         client.advance("3d")
         assert len(client.outbox()) > 5
         seen = {function for function, _ in client.stack.calls.counts}
         assert seen == set(FUNCTIONS), "the scenario must wake every function"
-    return made
+    return calls_made
 
 
 @contextmanager
-def _elsewhere(receiver: Receiver) -> Iterator[None]:
-    """Bedrock, another Lambda function and Telegram, played by the receiver."""
-    there = {
+def _redirect_external_services(receiver: Receiver) -> Iterator[None]:
+    """Send calls to Bedrock, Lambda and Telegram to the receiver."""
+    environment = {
         "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": receiver.url(""),
         "AWS_ENDPOINT_URL_LAMBDA": receiver.url(""),
         "LAMBDA_FUNCTIONS": "lights",
@@ -157,12 +157,12 @@ def _elsewhere(receiver: Receiver) -> Iterator[None]:
         "ADAPT_DELAYS": "on",
     }
     telegram = TelegramChannel.__init__.__kwdefaults__
-    with patch.dict("os.environ", there), patch.dict(telegram, endpoint=receiver.url("")):
+    with patch.dict("os.environ", environment), patch.dict(telegram, endpoint=receiver.url("")):
         yield
 
 
-def _outside(client: StackClient, receiver: Receiver) -> None:
-    """A webhook, a provider with a key, Bedrock, another function, and work to be verified."""
+def _call_external_services(client: StackClient, receiver: Receiver) -> None:
+    """Run a webhook, providers, another function, and tasks that are verified."""
     receiver.answer(200, b'{"ok": true, "result": {}}')
     for kind, payload in [
         ("webhook", {"url": receiver.url("/hook")}),
@@ -172,24 +172,26 @@ def _outside(client: StackClient, receiver: Receiver) -> None:
     ]:
         client.create(type=kind, payload=payload, **{"in": "1s"})
     client.advance("10s")
-    for verdict, body in (("approve", None), ("reject", {"reason": "no"})):
-        task = _to_be_verified(client, subject=verdict)
-        assert client.call("POST", f"/tasks/{task['id']}/{verdict}", body).status == 200
-    for answer in ("/approve {}", "/reject {} no"):
-        task = _to_be_verified(client, subject=answer)
-        client.say(answer.format(task["short_id"]))
-    told = {sent["text"].split()[0] for sent in client.outbox()}
-    assert {"Approved", "Rejected"} <= told
+    for action, body in (("approve", None), ("reject", {"reason": "no"})):
+        task = _create_unverified_task(client, subject=action)
+        assert client.call("POST", f"/tasks/{task['id']}/{action}", body).status == 200
+    for command in ("/approve {}", "/reject {} no"):
+        task = _create_unverified_task(client, subject=command)
+        client.say(command.format(task["short_id"]))
+    texts = {message["text"].split()[0] for message in client.outbox()}
+    assert {"Approved", "Rejected"} <= texts
 
 
-def _to_be_verified(client: StackClient, *, subject: str) -> dict[str, Any]:
-    done = {"provider": "scripted", "script": [{"reply": "ACTION_OUTCOME: success"}]}
-    task = client.create(type="action", payload=done, verify=True, subject=subject, **{"in": "1s"})
+def _create_unverified_task(client: StackClient, *, subject: str) -> dict[str, Any]:
+    payload = {"provider": "scripted", "script": [{"reply": "ACTION_OUTCOME: success"}]}
+    task = client.create(
+        type="action", payload=payload, verify=True, subject=subject, **{"in": "1s"}
+    )
     client.advance("2s")
     return client.task(task["id"])
 
 
-def _by_http(client: StackClient) -> None:
+def _use_http_api(client: StackClient) -> None:
     client.create(**{"in": "10s"})
     far = client.create(**{"in": "2d"})
     assert client.items("/tasks")
@@ -204,53 +206,55 @@ def _by_http(client: StackClient) -> None:
         ("GET", f"{path}/runs", None),
     ]:
         assert client.call(method, target, body).status == 200, target
-    other = client.create(**{"in": "2d"})
-    assert client.call("POST", f"/tasks/{other['id']}/cancel").status == 200
+    cancelled_task = client.create(**{"in": "2d"})
+    assert client.call("POST", f"/tasks/{cancelled_task['id']}/cancel").status == 200
 
 
-def _mended_code(team: HandlerProject) -> None:
-    """The sweeper takes up what failed by a bug, once other code is deployed."""
-    team.deploy(prepare=BUG)
-    task_id = team.create()
-    team.client.advance("15m")
-    team.deploy()
-    team.client.advance("15m")
-    assert team.status(task_id) == "completed"
+def _deploy_fixed_code(project: HandlerProject) -> None:
+    """The sweeper retries tasks that failed by a bug after the next deployment."""
+    project.deploy(prepare=BUG)
+    task_id = project.create()
+    project.client.advance("15m")
+    project.deploy()
+    project.client.advance("15m")
+    assert project.status(task_id) == "completed"
 
 
-def _by_telegram(client: StackClient) -> None:
+def _use_telegram(client: StackClient) -> None:
     """A message in, its answer, a reminder, and what becomes of an action: each so much after the
     other that whoever speaks has to read the token anew."""
     proof = {"x-telegram-bot-api-secret-token": "local"}
     for n, text in enumerate(
         ["/timezone berlin", "/remind in 10 minutes tea", "/do in 20 minutes x"]
     ):
-        said_at = int(client.stack.clock.now().timestamp())
-        update = telegram_update(telegram_message(text, date=said_at), update_id=n)
-        answer = client.call("POST", "/webhooks/telegram", update, token=None, headers=proof)
-        assert answer.status == 200
+        sent_at = int(client.stack.clock.now().timestamp())
+        update = telegram_update(telegram_message(text, date=sent_at), update_id=n)
+        response = client.call("POST", "/webhooks/telegram", update, token=None, headers=proof)
+        assert response.status == 200
     client.advance("30m")
-    told = {sent["text"].split()[0] for sent in client.items("/_local/outbox?channel=telegram")}
-    assert {"Your", "Reminder", "Reminder:", "Action", "Done:"} <= told
+    texts = {
+        message["text"].split()[0] for message in client.items("/_local/outbox?channel=telegram")
+    }
+    assert {"Your", "Reminder", "Reminder:", "Action", "Done:"} <= texts
 
 
-def _by_chat(client: StackClient) -> None:
+def _use_chat(client: StackClient) -> None:
     short_id = client.say("/remind in 20 seconds stretch").split()[1]
     assert short_id in client.say("/tasks")
     later = client.say("/remind in 2 days stretch").split()[1]
     assert client.say(f"/cancel {later}").startswith("Cancelled")
 
 
-def _a_listener(client: StackClient) -> None:
-    """Held by API Gateway, which moto plays: one hears of a task and expires, another leaves."""
-    client.advance("1m")  # what others read of the tokens is forgotten
-    pusher = ApiGatewaySender(stores.settings().live_endpoint)
-    client.stack.scheduler.call(lambda: registry.register_connection_sender(pusher))
+def _use_websocket(client: StackClient) -> None:
+    """One connection receives an event and expires, another disconnects; moto is API Gateway."""
+    client.advance("1m")  # cached tokens expire
+    sender = ApiGatewaySender(stores.settings().live_endpoint)
+    client.stack.scheduler.call(lambda: registry.register_connection_sender(sender))
     files = [ROOT / "events" / f"live_{name}.json" for name in ("connect", "ping")]
     connect, ping = (json.loads(file.read_text()) for file in files)
     assert client.stack.invoke("live", connect)["statusCode"] == 200
-    said = {**ping, "body": '{"action": "subscribe"}'}
-    assert "subscribed" in client.stack.invoke("live", said)["body"]
+    subscribe = {**ping, "body": '{"action": "subscribe"}'}
+    assert "subscribed" in client.stack.invoke("live", subscribe)["body"]
     client.create(**{"in": "2d"})
     client.advance("2h")
     client.create(**{"in": "2d"})
@@ -259,36 +263,40 @@ def _a_listener(client: StackClient) -> None:
     client.stack.invoke("live", {**ping, "requestContext": leaving})
 
 
-def _lost_answers(client: StackClient) -> None:
-    """A write whose answer was lost is looked up, to be recognised as one's own."""
+def _lose_responses(client: StackClient) -> None:
+    """A write whose response was lost is read back and recognized."""
     for function in ("api", "chat"):
         client.add_fault(function=function, call="dynamodb.PutItem", when="after", kind="timeout")
     client.create(**{"in": "2d"})
     assert client.say("/remind in 2 days stretch").startswith("Reminder")
 
 
-def _a_crash(client: StackClient) -> None:
-    """The sweeper finds the lease that ran out; a series due again soon is sent by its worker."""
+def _crash_worker(client: StackClient) -> None:
+    """The sweeper finds the expired lease; a worker requeues a series due again soon."""
     client.add_fault(function="worker", call="channel.send", when="before", kind="crash")
     client.create(**{"in": "5m"})
-    often = client.create(**{"in": "6m"}, repeat="* * * * *")
+    series = client.create(**{"in": "6m"}, repeat="* * * * *")
     client.advance("15m")
-    assert client.call("POST", f"/tasks/{often['id']}/cancel").status == 200
+    assert client.call("POST", f"/tasks/{series['id']}/cancel").status == 200
     assert client.stack.functions.metrics["RunsRecovered"].count(1) == 1
 
 
-def _failures(client: StackClient) -> None:
-    """Actions on a subject and a budget that fail, are given up, open the breaker, and succeed."""
+def _fail_actions(client: StackClient) -> None:
+    """Actions with a subject and a budget fail, open the breaker and succeed."""
     down = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}}
-    well = {"reply": "done\nACTION_OUTCOME: success"}
+    success = {"reply": "done\nACTION_OUTCOME: success"}
     assert client.call("PUT", "/budgets/daily", {"limit": 1}).status == 200
     assert client.items("/budgets")
-    paid = {"provider": "scripted", "script": [down, well], "budget": "daily"}
-    client.create(type="action", policy="agent", subject="s1", payload=paid, **{"in": "5s"})
-    _an_outage(client, down, well)  # whose end the sweeper notices
+    payload_with_budget = {"provider": "scripted", "script": [down, success], "budget": "daily"}
+    client.create(
+        type="action", policy="agent", subject="s1", payload=payload_with_budget, **{"in": "5s"}
+    )
+    _simulate_outage(client, down, success)  # the sweeper notices its end
     client.add_fault(function="sweeper", call="dynamodb.GetItem", times=1000)
-    _an_outage(client, down, well)  # and one whose end the next task notices
-    client.create(type="action", payload={"provider": "scripted", "script": [well]}, **{"in": "1s"})
+    _simulate_outage(client, down, success)  # the next task notices its end
+    client.create(
+        type="action", payload={"provider": "scripted", "script": [success]}, **{"in": "1s"}
+    )
     client.advance("1m")
     assert client.call("DELETE", "/_local/faults").status == 200
     states = {breaker["provider"]: breaker["state"] for breaker in client.items("/breakers")}
@@ -297,47 +305,51 @@ def _failures(client: StackClient) -> None:
     assert client.call("POST", "/subjects/s1/reset").status == 200
 
 
-def _a_review(client: StackClient) -> None:
-    """Of a specification, with whose answer the task goes on."""
-    broken = {"error": {"message": 'file.ts(45,12): error TS2304: Cannot find name "foo"'}}
-    script = [broken, broken, broken, {"reply": "done\nACTION_OUTCOME: success"}]
+def _review_spec(client: StackClient) -> None:
+    """A spec review ends and its task goes on."""
+    type_error = {"error": {"message": 'file.ts(45,12): error TS2304: Cannot find name "foo"'}}
+    script = [type_error, type_error, type_error, {"reply": "done\nACTION_OUTCOME: success"}]
     payload = {"provider": "scripted", "script": script, "spec": "foo is in lib/foo.ts"}
     task = client.create(type="action", payload=payload, **{"in": "5s"})
     client.advance("10m")
     assert client.task(task["id"])["status"] == "completed"
 
 
-def _an_outage(client: StackClient, down: dict[str, Any], well: dict[str, Any]) -> None:
+def _simulate_outage(client: StackClient, down: dict[str, Any], success: dict[str, Any]) -> None:
     for _ in range(10):
-        payload = {"provider": "scripted", "script": [down, well]}
+        payload = {"provider": "scripted", "script": [down, success]}
         client.create(type="action", payload=payload, **{"in": "1m"})
     client.advance("1h")
 
 
-def _lessons(client: StackClient) -> None:
-    """What a person says of a failure is remembered, shown and forgotten."""
+def _correct_classification(client: StackClient) -> None:
+    """A correction is stored, listed and removed."""
     payload = {"provider": "scripted", "script": [{"error": {"message": "the quay is wet"}}]}
     task = client.create(type="action", payload=payload, **{"in": "5s"})
     client.advance("6s")
-    said = {"category": "timeout"}
-    assert client.call("POST", f"/tasks/{task['id']}/reclassify", said).status == 200
+    correction = {"category": "timeout"}
+    assert client.call("POST", f"/tasks/{task['id']}/reclassify", correction).status == 200
     client.advance("1s")
     assert client.items("/delays")
-    [pattern] = [one for one in client.items("/patterns") if one["said_by_person"]]
+    [pattern] = [
+        candidate for candidate in client.items("/patterns") if candidate["said_by_person"]
+    ]
     target = f"/patterns/{pattern['policy']}/{pattern['fingerprint']}"
     assert client.call("DELETE", target).body["forgotten"]
 
 
-def _dead_letters(client: StackClient) -> None:
-    """A message nobody can read, one that no worker got to, and a report nobody could record."""
+def _create_dead_letters(client: StackClient) -> None:
+    """An unreadable message, a dispatch and a failure report become dead letters."""
     sqs = aws_clients.client("sqs")
     for queue in ("WorkDeadLetterQueue", "SlowWorkDeadLetterQueue", "FailuresDeadLetterQueue"):
         sqs.send_message(QueueUrl=sqs.get_queue_url(QueueName=queue)["QueueUrl"], MessageBody="?")
     client.create(**{"in": "4m"})
     client.add_fault(function="worker", call="dynamodb.GetItem", when="before", times=12)
     client.advance("1h")
-    lost = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}}
-    payload = {"provider": "scripted", "script": [lost]}
+    connection_refused = {
+        "error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}
+    }
+    payload = {"provider": "scripted", "script": [connection_refused]}
     client.add_fault(function="failure", call="dynamodb.GetItem", when="before", times=1000)
     client.create(type="action", policy="agent", subject="s2", payload=payload, **{"in": "4m"})
     client.advance("30m")
@@ -347,8 +359,8 @@ def _dead_letters(client: StackClient) -> None:
     client.advance("1h")
 
 
-def _a_chat_that_is_down(client: StackClient) -> None:
-    """A notice dies, is kept, and arrives once it is sent back; so does a message."""
+def _simulate_chat_outage(client: StackClient) -> None:
+    """A notification and a chat message become dead letters and are redriven."""
     client.add_fault(function="notifier", call="channel.send", kind="error", times=1000)
     payload = {"provider": "scripted", "script": [{"reply": "ok\nACTION_OUTCOME: success"}]}
     client.create(type="action", payload=payload, description="tidy up", **{"in": "4m"})
@@ -363,22 +375,22 @@ def _a_chat_that_is_down(client: StackClient) -> None:
     body = {"sender_id": "ada", "text": "/tasks"}
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
     client.advance("1h")
-    told = [sent["text"] for sent in client.outbox("ada")]
-    assert any(text.startswith("I could not answer this message") for text in told)
+    texts = [message["text"] for message in client.outbox("ada")]
+    assert any(text.startswith("I could not answer this message") for text in texts)
     assert client.call("POST", "/dead-letters/redrive").body["redriven"]
 
 
-def _questions(client: StackClient) -> None:
+def _read_routes(client: StackClient) -> None:
     for target in ("/retries", "/stats", "/policies", "/errors?category=transient", "/subjects/s1"):
         assert client.call("GET", target).status == 200, target
     for target in ("/now", "/budgets/daily"):
         assert client.call("GET", target).status == 200, target
-    asked = {"policy": "agent", "message": "boom"}
-    assert client.call("POST", "/explain", asked).status == 200
+    explain_request = {"policy": "agent", "message": "boom"}
+    assert client.call("POST", "/explain", explain_request).status == 200
 
 
-def _quiet_hours_and_operators(client: StackClient) -> None:
-    """Zoe is not to be disturbed for two hours: what would come waits. An operator calls it off."""
+def _use_quiet_hours_and_operators(client: StackClient) -> None:
+    """Zoe's quiet hours defer her task for two hours. An operator cancels it."""
     now = client.stack.clock.now()
     client.say("/timezone UTC", sender="zoe")
     client.say(f"/quiet {now:%H}:00-{now + timedelta(hours=2):%H}:00", sender="zoe")

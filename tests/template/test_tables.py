@@ -1,4 +1,4 @@
-"""The tables can be restored, age out, and have the indexes that the code reads."""
+"""The tables can be restored, expire their items, and have the indexes that the code reads."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from local.runtime.template import load_template, resources_of_type
 
 Template = dict[str, Any]
 TABLES = sorted(resources_of_type(load_template(), "AWS::DynamoDB::Table"))
-LISTENERS = "ConnectionsTable"  # whoever listens has gone before anybody could restore it
+CONNECTIONS = "ConnectionsTable"  # its connections end long before a restore
 every_table = pytest.mark.parametrize("table", TABLES)
-every_kept_table = pytest.mark.parametrize("table", [one for one in TABLES if one != LISTENERS])
+every_retained_table = pytest.mark.parametrize(
+    "table", [name for name in TABLES if name != CONNECTIONS]
+)
 
 
 @every_table
@@ -22,26 +24,26 @@ def test_a_table_is_encrypted(template: Template, table: str) -> None:
     assert properties["SSESpecification"] == {"SSEEnabled": True}
 
 
-@every_kept_table
+@every_retained_table
 def test_a_table_can_be_restored(template: Template, table: str) -> None:
     properties = resources_of_type(template, "AWS::DynamoDB::Table")[table]
 
     assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
 
 
-@every_kept_table
-def test_a_table_outlives_its_stack(template: Template, table: str) -> None:
+@every_retained_table
+def test_a_table_is_retained_when_its_stack_is_deleted(template: Template, table: str) -> None:
     resource = template["Resources"][table]
 
     assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
 
 
-@pytest.mark.parametrize("table", ["TasksTable", "JournalTable", LISTENERS])
-def test_what_ages_out_does_so_by_its_own_time(template: Template, table: str) -> None:
+@pytest.mark.parametrize("table", ["TasksTable", "JournalTable", CONNECTIONS])
+def test_items_expire_by_expires_at(template: Template, table: str) -> None:
     properties = resources_of_type(template, "AWS::DynamoDB::Table")[table]
 
-    wanted = {"AttributeName": "expires_at", "Enabled": True}
-    assert properties["TimeToLiveSpecification"] == wanted
+    expected = {"AttributeName": "expires_at", "Enabled": True}
+    assert properties["TimeToLiveSpecification"] == expected
 
 
 @pytest.mark.parametrize(
@@ -56,18 +58,20 @@ def test_an_index_holds_keys_only(template: Template, index: str, key: list[str]
     indexes = resources_of_type(template, "AWS::DynamoDB::Table")["TasksTable"][
         "GlobalSecondaryIndexes"
     ]
-    [found] = [one for one in indexes if one["IndexName"] == index]
+    [properties] = [
+        index_properties for index_properties in indexes if index_properties["IndexName"] == index
+    ]
 
-    assert [part["AttributeName"] for part in found["KeySchema"]] == key
-    assert found["Projection"] == {"ProjectionType": "KEYS_ONLY"}
+    assert [part["AttributeName"] for part in properties["KeySchema"]] == key
+    assert properties["Projection"] == {"ProjectionType": "KEYS_ONLY"}
 
 
-def test_the_sparse_indexes_have_hash_keys_of_their_own(template: Template) -> None:
-    """A key that a table or another index needs could not be left out to leave this index."""
+def test_the_sparse_indexes_have_their_own_hash_keys(template: Template) -> None:
+    """An item leaves an index by dropping its key, which nothing else may need."""
     tasks = resources_of_type(template, "AWS::DynamoDB::Table")["TasksTable"]
     schemas = {"table": tasks["KeySchema"]}
-    schemas |= {one["IndexName"]: one["KeySchema"] for one in tasks["GlobalSecondaryIndexes"]}
+    schemas |= {index["IndexName"]: index["KeySchema"] for index in tasks["GlobalSecondaryIndexes"]}
     for index in ("DueIndex", "SenderIndex"):
-        others = [part for name, schema in schemas.items() if name != index for part in schema]
+        other_keys = [part for name, schema in schemas.items() if name != index for part in schema]
         hash_key = schemas[index][0]["AttributeName"]
-        assert hash_key not in [part["AttributeName"] for part in others]
+        assert hash_key not in [part["AttributeName"] for part in other_keys]

@@ -1,4 +1,4 @@
-"""The infrastructure is consistent with itself and with the code it runs."""
+"""The template is consistent with itself and with the code that it deploys."""
 
 from __future__ import annotations
 
@@ -53,53 +53,55 @@ def _read_queues(template: Template) -> list[tuple[str, str]]:
 # --- queues -----------------------------------------------------------------------------------
 
 
-def test_a_message_stays_hidden_while_its_function_may_still_run(template: Template) -> None:
+def test_the_visibility_timeout_exceeds_the_function_timeout(template: Template) -> None:
     queues = resources_of_type(template, "AWS::SQS::Queue")
     assert _read_queues(template)
     for queue, function in _read_queues(template):
-        hidden = queues[queue]["VisibilityTimeout"]
-        assert hidden >= 6 * _function(template, function)["Timeout"], queue
+        visibility_timeout = queues[queue]["VisibilityTimeout"]
+        assert visibility_timeout >= 6 * _function(template, function)["Timeout"], queue
 
 
-def test_what_nobody_can_process_lands_in_a_dead_letter_queue(template: Template) -> None:
+def test_every_queue_has_a_dead_letter_queue(template: Template) -> None:
     queues = resources_of_type(template, "AWS::SQS::Queue")
-    living = [queue for queue, _ in _read_queues(template) if "DeadLetter" not in queue]
+    source_queues = [queue for queue, _ in _read_queues(template) if "DeadLetter" not in queue]
     named = ["ChatQueue", "FailuresQueue", "NoticesQueue", "SlowWorkQueue", "WorkQueue"]
-    assert sorted(living) == named
-    for queue in living:
+    assert sorted(source_queues) == named
+    for queue in source_queues:
         target = queues[queue]["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]
         assert target == queue.replace("Queue", "DeadLetterQueue")
         assert target in queues
 
 
-def test_every_dead_letter_queue_is_emptied(template: Template) -> None:
-    dead = {name for name in resources_of_type(template, "AWS::SQS::Queue") if "DeadLetter" in name}
+def test_every_dead_letter_queue_has_a_consumer(template: Template) -> None:
+    dead_letter_queues = {
+        name for name in resources_of_type(template, "AWS::SQS::Queue") if "DeadLetter" in name
+    }
     readers = dict(_read_queues(template))
 
-    assert {readers.get(queue) for queue in dead} == {"DeadletterFunction"}
+    assert {readers.get(queue) for queue in dead_letter_queues} == {"DeadletterFunction"}
 
 
-def test_dead_letters_are_kept_for_fourteen_days(template: Template) -> None:
+def test_dead_letters_are_retained_for_fourteen_days(template: Template) -> None:
     queues = resources_of_type(template, "AWS::SQS::Queue")
-    kept = {
+    retention_periods = {
         name: queue.get("MessageRetentionPeriod")
         for name, queue in queues.items()
         if name.endswith("DeadLetterQueue")
     }
-    assert kept
-    assert set(kept.values()) == {FOURTEEN_DAYS}
+    assert retention_periods
+    assert set(retention_periods.values()) == {FOURTEEN_DAYS}
 
 
-# --- what wakes the functions -----------------------------------------------------------------
+# --- triggers ---------------------------------------------------------------------------------
 
 
-def test_the_journal_sees_what_a_task_was_and_became(template: Template) -> None:
+def test_the_stream_has_old_and_new_images(template: Template) -> None:
     tasks = resources_of_type(template, "AWS::DynamoDB::Table")["TasksTable"]
 
     assert tasks["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
-def test_a_change_the_journal_cannot_keep_does_not_hold_up_the_rest(template: Template) -> None:
+def test_a_change_that_the_journal_cannot_process_becomes_a_dead_letter(template: Template) -> None:
     mappings = _mappings(template, "JournalFunction")
 
     assert len(mappings) == 2  # the tasks', and the breakers'
@@ -111,7 +113,7 @@ def test_a_change_the_journal_cannot_keep_does_not_hold_up_the_rest(template: Te
         assert destination == {"Fn::GetAtt": ["JournalDeadLetterQueue", "Arn"]}
 
 
-def test_what_listeners_cannot_be_told_holds_up_nothing(template: Template) -> None:
+def test_old_changes_are_not_pushed_to_websocket_clients(template: Template) -> None:
     mappings = _mappings(template, "LiveFunction")
 
     assert len(mappings) == 2
@@ -120,7 +122,7 @@ def test_what_listeners_cannot_be_told_holds_up_nothing(template: Template) -> N
         assert (mapping["MaximumRetryAttempts"], mapping["MaximumRecordAgeInSeconds"]) == (1, 60)
 
 
-def test_only_the_messages_that_failed_go_back_to_the_queue(template: Template) -> None:
+def test_only_failed_messages_are_requeued(template: Template) -> None:
     mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping").values()
     assert mappings
     for mapping in mappings:
@@ -139,7 +141,7 @@ def test_a_schedule_has_its_rate(template: Template, function: str) -> None:
     assert rates == [SCHEDULED[function]]
 
 
-def test_no_scheduled_function_is_retried_as_the_next_tick_makes_up_for_it(
+def test_a_failed_scheduled_function_is_not_retried(
     template: Template,
 ) -> None:
     rules = resources_of_type(template, "AWS::Events::Rule").values()
@@ -155,7 +157,7 @@ def test_no_scheduled_function_is_retried_as_the_next_tick_makes_up_for_it(
 
 
 @every_function
-def test_a_function_runs_what_was_built_for_it(template: Template, function: str) -> None:
+def test_a_function_has_its_runtime_and_layers(template: Template, function: str) -> None:
     properties = _function(template, function)
     layers = {layer["Ref"][: -len("0123456789")] for layer in properties["Layers"]}
 
@@ -164,33 +166,33 @@ def test_a_function_runs_what_was_built_for_it(template: Template, function: str
 
 
 @every_function
-def test_a_function_logs_where_logs_age_out(template: Template, function: str) -> None:
+def test_a_function_logs_to_a_group_with_retention(template: Template, function: str) -> None:
     group = _function(template, function)["LoggingConfig"]["LogGroup"]["Ref"]
 
     assert "RetentionInDays" in resources_of_type(template, "AWS::Logs::LogGroup")[group]
 
 
 @every_function
-def test_a_handler_is_where_the_template_says(template: Template, function: str) -> None:
+def test_the_handler_named_in_the_template_exists(template: Template, function: str) -> None:
     module, _, name = _function(template, function)["Handler"].rpartition(".")
 
     path = ROOT / "functions" / Path(*module.split(".")).with_suffix(".py")
     assert f"def {name}(" in path.read_text()
 
 
-def test_a_lease_outlives_the_worker_that_holds_it(template: Template) -> None:
+def test_a_lease_is_longer_than_the_worker_timeout(template: Template) -> None:
     worker = _function(template, "WorkerFunction")
     lease = int(worker["Environment"]["Variables"]["LEASE_SECONDS"])
 
     assert lease > worker["Timeout"]
 
 
-def test_an_attempt_ends_before_its_worker_does(template: Template) -> None:
+def test_the_attempt_timeout_is_shorter_than_the_worker_timeout(template: Template) -> None:
     spare = _function(template, "WorkerFunction")["Timeout"] - ATTEMPT_TIMEOUT.total_seconds()
     assert spare >= 10, "time to report a failure, or to write down what was done"
 
 
-def test_one_environment_variable_means_one_thing(template: Template) -> None:
+def test_an_environment_variable_has_one_value_in_all_functions(template: Template) -> None:
     """The local stack runs all functions in one process, with one environment."""
     values: dict[str, set[str]] = {}
     for name, value in _environments(template):
@@ -207,7 +209,7 @@ def test_no_environment_variable_holds_a_secret(template: Template) -> None:
             assert value.get("Ref") in secrets, f"{name} must name a secret, not be one"
 
 
-def test_no_role_has_a_wildcard_but_for_connections_that_nobody_can_name(
+def test_only_websocket_connections_use_a_wildcard_in_a_role(
     template: Template,
 ) -> None:
     for name, role in resources_of_type(template, "AWS::IAM::Role").items():
@@ -230,14 +232,14 @@ def test_no_role_has_a_wildcard_but_for_connections_that_nobody_can_name(
         ("AWS::SQS::Queue", "Queue"),
     ],
 )
-def test_resources_are_named_by_what_they_are(template: Template, kind: str, suffix: str) -> None:
+def test_resource_names_end_with_their_type(template: Template, kind: str, suffix: str) -> None:
     names = list(resources_of_type(template, kind))
 
     assert names
     assert [name for name in names if not re.fullmatch(f"([A-Z][a-z]+)+{suffix}", name)] == []
 
 
-def test_the_parameters_and_outputs_people_rely_on_are_there(template: Template) -> None:
+def test_the_documented_parameters_and_outputs_exist(template: Template) -> None:
     assert {"ShardCount", "RetentionDays", "LogLevel"} <= template["Parameters"].keys()
     assert {"ApiUrl", "ApiTokensSecretArn", "TasksTableName", "WorkQueueUrl"} <= template[
         "Outputs"

@@ -1,4 +1,4 @@
-"""Whatever people and providers do, nobody waits for ever, and no review is without its task."""
+"""No task stays blocked for ever, and no review lacks its task, for any sequence of actions."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ RUNNING = Status.IN_PROGRESS
 Step = Callable[[ReviewHarness], object]
 
 
-def _reviewed(harness: ReviewHarness) -> Task:
-    """The latest review, or the task itself."""
+def latest_review(harness: ReviewHarness) -> Task:
+    """Return the latest review, or the task itself."""
     return (harness.reviews or [harness.task])[-1]
 
 
-def _replayed(harness: ReviewHarness) -> None:
-    """A record comes before its turn, and again at its turn."""
+def replay_changes(harness: ReviewHarness) -> None:
+    """Deliver the last records early; they are delivered again later."""
     for old, new in harness.store.changes[-2:]:
         sync_waiting_task(old, new, harness.sync_deps)
 
@@ -38,12 +38,12 @@ STEPS: dict[str, Step] = {
     "fails": lambda harness: harness.fail(harness.task),
     "fails otherwise": lambda harness: harness.fail(harness.task, BOOM),
     "is done": lambda harness: harness.complete(harness.task),
-    "its review begins": lambda harness: harness.claim(_reviewed(harness)),
-    "its review fails": lambda harness: harness.fail(_reviewed(harness)),
-    "its review is done": lambda harness: harness.complete(_reviewed(harness)),
-    "its review is cancelled": lambda harness: harness.cancel(_reviewed(harness)),
+    "its review begins": lambda harness: harness.claim(latest_review(harness)),
+    "its review fails": lambda harness: harness.fail(latest_review(harness)),
+    "its review is done": lambda harness: harness.complete(latest_review(harness)),
+    "its review is cancelled": lambda harness: harness.cancel(latest_review(harness)),
     "its review is retried": lambda harness: harness.apply_change(
-        _reviewed(harness), user_actions.retry
+        latest_review(harness), user_actions.retry
     ),
     "is retried": lambda harness: harness.apply_change(harness.task, user_actions.retry),
     "is unblocked": lambda harness: harness.apply_change(harness.task, user_actions.unblock),
@@ -53,16 +53,16 @@ STEPS: dict[str, Step] = {
     "was a timeout": lambda harness: harness.reclassify("timeout"),
     "is followed": lambda harness: harness.process_changes(),
     "is followed twice": lambda harness: harness.process_changes(times=2),
-    "is replayed": _replayed,
+    "is replayed": replay_changes,
     "an hour passes": lambda harness: harness.sweep(after=HOUR),
     "a day passes": lambda harness: harness.sweep(after=DAY),
 }
-walks = st.lists(st.sampled_from(sorted(STEPS)), max_size=25)
-calm = settings(deadline=None, max_examples=100)
+step_lists = st.lists(st.sampled_from(sorted(STEPS)), max_size=25)
+property_settings = settings(deadline=None, max_examples=100)
 
 
-def walked(steps: list[str]) -> ReviewHarness:
-    """From the third code error on. What is refused, or is no move, changes nothing."""
+def run_steps(steps: list[str]) -> ReviewHarness:
+    """Run the steps after the third code error, ignoring those that are refused."""
     harness = ReviewHarness()
     harness.block_for_review()
     for step in steps:
@@ -73,8 +73,8 @@ def walked(steps: list[str]) -> ReviewHarness:
     return harness
 
 
-def finished(harness: ReviewHarness) -> ReviewHarness:
-    """All that happened is followed, whoever still runs comes to an end, and days pass."""
+def run_to_end(harness: ReviewHarness) -> ReviewHarness:
+    """Process all changes, end all runs, and let days pass."""
     for _ in range(10):
         harness.process_changes()
         running = [t for t in harness.store.tasks.values() if t.status is Status.IN_PROGRESS]
@@ -85,48 +85,50 @@ def finished(harness: ReviewHarness) -> ReviewHarness:
     return harness
 
 
-@calm
-@given(steps=walks)
-def test_nothing_is_blocked_for_ever(steps: list[str]) -> None:
-    harness = finished(walked(steps))
+@property_settings
+@given(steps=step_lists)
+def test_no_task_stays_blocked_for_ever(steps: list[str]) -> None:
+    harness = run_to_end(run_steps(steps))
     assert [task for task in harness.store.tasks.values() if can_time_out(task)] == []
 
 
-@calm
-@given(steps=walks)
-def test_whatever_ended_or_was_blocked_was_told(steps: list[str]) -> None:
-    harness = walked(steps)
+@property_settings
+@given(steps=step_lists)
+def test_blocking_and_failing_publish_an_event(steps: list[str]) -> None:
+    harness = run_steps(steps)
     harness.process_changes()
-    kinds = {event.type for event in harness.events if event.task_id == ID}
+    event_types = {event.type for event in harness.events if event.task_id == ID}
     if harness.task.status is Status.BLOCKED:
-        told = {"task:spec_refresh_requested", "task:escalated", "task:permanently_blocked"}
-        assert kinds & told
+        expected = {"task:spec_refresh_requested", "task:escalated", "task:permanently_blocked"}
+        assert event_types & expected
     if harness.task.status is Status.FAILED:
-        assert "task:failed" in kinds
+        assert "task:failed" in event_types
 
 
-@calm
-@given(steps=walks)
-def test_once_all_is_followed_a_waiting_review_is_one_that_its_task_waits_for(
+@property_settings
+@given(steps=step_lists)
+def test_after_syncing_a_pending_review_is_awaited_by_its_task(
     steps: list[str],
 ) -> None:
-    harness = walked(steps)
+    harness = run_steps(steps)
     harness.process_changes()
     awaited = awaited_task_id(harness.task)
     assert {waiting_task_id(review) for review in harness.reviews} <= {ID}
-    open_ones = {one.id for one in harness.reviews if one.is_open}
-    waiting = {one.id for one in harness.reviews if one.is_open and one.status is not RUNNING}
-    assert waiting <= {awaited}
-    assert awaited is None or awaited in open_ones, "it waits for what is over"
+    open_reviews = {review.id for review in harness.reviews if review.is_open}
+    pending_reviews = {
+        review.id for review in harness.reviews if review.is_open and review.status is not RUNNING
+    }
+    assert pending_reviews <= {awaited}
+    assert awaited is None or awaited in open_reviews, "the task waits for a closed review"
 
 
-@calm
-@given(steps=walks)
-def test_to_follow_all_again_changes_nothing(steps: list[str]) -> None:
-    harness = walked(steps)
-    seen = list(harness.store.changes)
+@property_settings
+@given(steps=step_lists)
+def test_processing_changes_again_changes_nothing(steps: list[str]) -> None:
+    harness = run_steps(steps)
+    changes = list(harness.store.changes)
     harness.process_changes()
     before = dict(harness.store.tasks)
-    for old, new in seen:
+    for old, new in changes:
         sync_waiting_task(old, new, harness.sync_deps)
     assert harness.store.tasks == before

@@ -1,4 +1,4 @@
-"""What holds for every series: any zone, any year, any rule."""
+"""Properties of every series: any zone, any year, any rule."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 TEXTS = ["daily", "weekly", "monthly", "weekdays", "30 2 * * *", "*/30 1-3 * * *", "15 0 L * *"]
 TEXTS += ["FREQ=DAILY", "FREQ=HOURLY;INTERVAL=5", "FREQ=WEEKLY;BYDAY=SA,SU", "FREQ=MINUTELY"]
 
-calm = settings(max_examples=150, deadline=None)
+property_settings = settings(max_examples=150, deadline=None)
 
 zones = st.sampled_from(sorted(available_timezones() - {"localtime", "Factory"})).map(ZoneInfo)
 walls = st.builds(
@@ -59,54 +59,54 @@ moments = st.tuples(walls, zones) | changes()
 repeats = st.sampled_from(TEXTS).map(RecurrenceRule.parse)
 
 
-def walk(series: Series, since: datetime, number: int) -> list[datetime]:
-    found: list[datetime] = []
+def list_occurrences(series: Series, since: datetime, number: int) -> list[datetime]:
+    occurrences: list[datetime] = []
     instant = series.first_from(since)
-    while instant and len(found) < number:
-        found.append(instant)
+    while instant and len(occurrences) < number:
+        occurrences.append(instant)
         instant = series.next_after(instant)
-    return found
+    return occurrences
 
 
-def months_from(anchor: datetime, number: int) -> list[datetime]:
-    """The monthly wall times, the slow and obvious way."""
-    found, year, month = [], anchor.year, anchor.month
+def monthly_wall_times(anchor: datetime, number: int) -> list[datetime]:
+    """Return the monthly wall times, computed the slow and obvious way."""
+    wall_times, year, month = [], anchor.year, anchor.month
     for _ in range(number):
         day = min(anchor.day, monthrange(year, month)[1])
-        found.append(datetime.combine(date(year, month, day), anchor.time()))
+        wall_times.append(datetime.combine(date(year, month, day), anchor.time()))
         year, month = (year, month + 1) if month < 12 else (year + 1, 1)
-    return found
+    return wall_times
 
 
 def is_skipped(wall: datetime, zone: ZoneInfo) -> bool:
     return to_wall_time(wall.replace(tzinfo=zone).astimezone(UTC), zone) != wall
 
 
-@calm
+@property_settings
 @given(moment=moments, repeat=repeats, back=st.timedeltas(DAY * -400, DAY * 400))
-def test_a_series_only_goes_forward(
+def test_occurrences_are_strictly_increasing(
     moment: tuple[datetime, ZoneInfo], repeat: RecurrenceRule, back: timedelta
 ) -> None:
     anchor, zone = moment
     series = Series(repeat, anchor, zone)
     since = to_instant(anchor, zone) + back
-    found = walk(series, since, 12)
-    assert found == sorted(set(found))
-    assert found[0] >= max(since, to_instant(anchor, zone))
+    wall_times = list_occurrences(series, since, 12)
+    assert wall_times == sorted(set(wall_times))
+    assert wall_times[0] >= max(since, to_instant(anchor, zone))
 
 
-@calm
-@given(moment=moments, word=st.sampled_from(["daily", "weekly", "monthly", "weekdays"]))
-def test_a_series_never_drifts_from_the_anchors_time_of_day(
-    moment: tuple[datetime, ZoneInfo], word: str
+@property_settings
+@given(moment=moments, keyword=st.sampled_from(["daily", "weekly", "monthly", "weekdays"]))
+def test_a_series_keeps_the_time_of_day_of_its_anchor(
+    moment: tuple[datetime, ZoneInfo], keyword: str
 ) -> None:
     anchor, zone = moment
-    for instant in walk(
-        Series(RecurrenceRule.parse(word), anchor, zone), to_instant(anchor, zone), 8
+    for instant in list_occurrences(
+        Series(RecurrenceRule.parse(keyword), anchor, zone), to_instant(anchor, zone), 8
     ):
         wall = to_wall_time(instant, zone)
         if wall.time() != anchor.time():
-            # Then its own time was skipped, up to this instant and not beyond.
+            # Then the clock change skipped its own time, up to exactly this instant.
             before = to_wall_time(instant - TICK, zone)
             nominal = datetime.combine(before.date(), anchor.time())
             nominal += DAY if nominal <= before else timedelta(0)
@@ -114,24 +114,24 @@ def test_a_series_never_drifts_from_the_anchors_time_of_day(
             assert before < nominal < wall
 
 
-@calm
+@property_settings
 @given(moment=moments, repeat=repeats, data=st.data())
-def test_the_next_occurrence_does_not_depend_on_where_one_asks_from(
+def test_the_next_occurrence_is_the_same_from_any_earlier_instant(
     moment: tuple[datetime, ZoneInfo], repeat: RecurrenceRule, data: st.DataObject
 ) -> None:
     anchor, zone = moment
     series = Series(repeat, anchor, zone)
-    found = walk(series, to_instant(anchor, zone), 8)
-    for earlier, later in pairwise(found):
+    wall_times = list_occurrences(series, to_instant(anchor, zone), 8)
+    for earlier, later in pairwise(wall_times):
         between = data.draw(st.timedeltas(TICK, later - earlier))
         assert series.first_from(earlier + between) == later
         assert series.next_after(later - between) == later
-    assert series.count_between(found[0], found[-1]) == len(found) - 2
+    assert series.count_between(wall_times[0], wall_times[-1]) == len(wall_times) - 2
 
 
-@calm
+@property_settings
 @given(moment=moments, years=st.integers(0, 30))
-def test_daily_misses_no_day_but_those_its_zone_skips(
+def test_daily_has_an_occurrence_on_every_day_of_the_zone(
     moment: tuple[datetime, ZoneInfo], years: int
 ) -> None:
     anchor, zone = moment
@@ -139,30 +139,30 @@ def test_daily_misses_no_day_but_those_its_zone_skips(
     later = anchor + DAY * 365 * years
     since = to_instant(later, zone)
     expected = sorted({to_instant(later + DAY * day, zone) for day in range(10)})
-    assert walk(series, since, len(expected)) == expected
+    assert list_occurrences(series, since, len(expected)) == expected
     days = {to_wall_time(instant, zone).date() for instant in expected}
     for day in range(10):
         noon = datetime.combine(later.date() + DAY * day, time(12))
         assert noon.date() in days or is_skipped(later + DAY * day, zone)
 
 
-@calm
+@property_settings
 @given(moment=moments, months=st.integers(0, 400))
 def test_monthly_has_exactly_one_occurrence_in_each_month(
     moment: tuple[datetime, ZoneInfo], months: int
 ) -> None:
     anchor, zone = moment
-    nominal = months_from(anchor, months + 14)[months:]
+    nominal = monthly_wall_times(anchor, months + 14)[months:]
     series = Series(RecurrenceRule.parse("monthly"), anchor, zone)
-    found = walk(series, to_instant(nominal[0], zone), 14)
-    assert found == [to_instant(wall, zone) for wall in nominal]
+    wall_times = list_occurrences(series, to_instant(nominal[0], zone), 14)
+    assert wall_times == [to_instant(wall, zone) for wall in nominal]
     unskipped = [wall for wall in nominal if not is_skipped(wall, zone)]
     assert {(wall.year, wall.month) for wall in unskipped} <= {
-        (wall.year, wall.month) for wall in (to_wall_time(instant, zone) for instant in found)
+        (wall.year, wall.month) for wall in (to_wall_time(instant, zone) for instant in wall_times)
     }
 
 
-@calm
+@property_settings
 @given(moment=moments)
 def test_weekdays_are_the_daily_occurrences_without_the_weekend(
     moment: tuple[datetime, ZoneInfo],
@@ -171,32 +171,34 @@ def test_weekdays_are_the_daily_occurrences_without_the_weekend(
     days = (anchor + DAY * day for day in range(14))
     expected = sorted({to_instant(day, zone) for day in days if day.isoweekday() < 6})
     series = Series(RecurrenceRule.parse("weekdays"), anchor, zone)
-    assert walk(series, to_instant(anchor, zone), len(expected)) == expected
+    assert list_occurrences(series, to_instant(anchor, zone), len(expected)) == expected
 
 
 # RRULE against dateutil itself
 
 
-def some(values: st.SearchStrategy[int], most: int = 3) -> st.SearchStrategy[str]:
-    return st.lists(values, min_size=1, max_size=most).map(lambda found: ",".join(map(str, found)))
+def comma_separated(values: st.SearchStrategy[int], maximum: int = 3) -> st.SearchStrategy[str]:
+    return st.lists(values, min_size=1, max_size=maximum).map(
+        lambda numbers: ",".join(map(str, numbers))
+    )
 
 
-def signed(most: int) -> st.SearchStrategy[int]:
-    return st.integers(1, most) | st.integers(-most, -1)
+def nonzero_up_to(maximum: int) -> st.SearchStrategy[int]:
+    return st.integers(1, maximum) | st.integers(-maximum, -1)
 
 
 PARTS = {
-    "BYMONTH": some(st.integers(1, 12)),
-    "BYMONTHDAY": some(signed(31)),
+    "BYMONTH": comma_separated(st.integers(1, 12)),
+    "BYMONTHDAY": comma_separated(nonzero_up_to(31)),
     "BYDAY": st.lists(st.sampled_from(WEEKDAYS), min_size=1, max_size=4).map(",".join),
-    "BYHOUR": some(st.integers(0, 23)),
-    "BYMINUTE": some(st.integers(0, 59)),
-    "BYYEARDAY": some(signed(366)),
-    "BYSETPOS": some(signed(5), 2),
+    "BYHOUR": comma_separated(st.integers(0, 23)),
+    "BYMINUTE": comma_separated(st.integers(0, 59)),
+    "BYYEARDAY": comma_separated(nonzero_up_to(366)),
+    "BYSETPOS": comma_separated(nonzero_up_to(5), 2),
     "WKST": st.sampled_from(WEEKDAYS),
 }
-# Where dateutil is the oracle: no BYSETPOS with WEEKLY, whose first week it cuts off.
-FITTING = {
+# What dateutil supports: no BYSETPOS with WEEKLY, whose first week it truncates.
+PARTS_BY_FREQUENCY = {
     "MINUTELY": ["BYMONTH", "BYMONTHDAY", "BYDAY", "BYHOUR", "BYMINUTE", "BYYEARDAY"],
     "HOURLY": ["BYMONTH", "BYMONTHDAY", "BYDAY", "BYHOUR", "BYMINUTE", "BYYEARDAY", "BYSETPOS"],
     "DAILY": ["BYMONTH", "BYMONTHDAY", "BYDAY", "BYHOUR", "BYMINUTE", "BYSETPOS"],
@@ -205,14 +207,14 @@ FITTING = {
     "YEARLY": [name for name in PARTS if name != "WKST"],
 }
 ordinals = st.lists(
-    st.builds("{:+d}{}".format, signed(5), st.sampled_from(WEEKDAYS)), min_size=1, max_size=3
+    st.builds("{:+d}{}".format, nonzero_up_to(5), st.sampled_from(WEEKDAYS)), min_size=1, max_size=3
 ).map(",".join)
 
 
 @st.composite
 def rrules(draw: st.DrawFn) -> str:
-    freq = draw(st.sampled_from(sorted(FITTING)))
-    names = draw(st.lists(st.sampled_from(FITTING[freq]), unique=True, max_size=3))
+    freq = draw(st.sampled_from(sorted(PARTS_BY_FREQUENCY)))
+    names = draw(st.lists(st.sampled_from(PARTS_BY_FREQUENCY[freq]), unique=True, max_size=3))
     parts = {name: draw(PARTS[name]) for name in names}
     if freq in ("MONTHLY", "YEARLY") and draw(st.booleans()):
         parts["BYDAY"] = draw(ordinals)
@@ -222,35 +224,35 @@ def rrules(draw: st.DrawFn) -> str:
     )
 
 
-# dateutil runs on to the year 9999 when nothing matches, so it is asked shortly before; the
+# dateutil searches up to the year 9999 if nothing matches, so it starts shortly before; the
 # calendar is the same there as 8000 years earlier.
 LAST_DAY = datetime.combine(date(1999, 12, 31), time())
 SPANS = {"MINUTELY": 365, "HOURLY": 365, "DAILY": 1500, "WEEKLY": 3000}
 
 
-def by_dateutil(text: str, anchor: datetime) -> Iterator[datetime]:
+def dateutil_wall_times(text: str, anchor: datetime) -> Iterator[datetime]:
     try:
         for wall in rrulestr(text, dtstart=anchor.replace(year=anchor.year + 8000)):
             yield wall.replace(year=wall.year - 8000)
-    except ValueError:  # how it says that nothing matches, or that the calendar is over
+    except ValueError:  # nothing matches, or the calendar ends
         return
 
 
-@settings(calm, max_examples=250)
+@settings(property_settings, max_examples=250)
 @given(text=rrules(), data=st.data())
-def test_an_rrule_means_what_dateutil_says_it_does(text: str, data: st.DataObject) -> None:
+def test_an_rrule_agrees_with_dateutil(text: str, data: st.DataObject) -> None:
     span = SPANS.get(text.split(";")[0].removeprefix("FREQ="), 3600)
     anchor = LAST_DAY - timedelta(minutes=data.draw(st.integers(1440, span * 1440)))
     later = timedelta(minutes=data.draw(st.integers(0, 14_400)))
     start = anchor + later * (1 if span == 365 else 30)
-    expected = (wall for wall in by_dateutil(text, anchor) if wall >= start)
-    found = takewhile(
+    expected = (wall for wall in dateutil_wall_times(text, anchor) if wall >= start)
+    wall_times = takewhile(
         lambda wall: wall.year < 2000, RecurrenceRule.parse(text).wall_times(anchor, start)
     )
-    assert list(islice(found, 20)) == list(islice(expected, 20))
+    assert list(islice(wall_times, 20)) == list(islice(expected, 20))
 
 
-@settings(calm, max_examples=60)
+@settings(property_settings, max_examples=60)
 @given(
     anchor=st.datetimes(datetime.fromisoformat("1975-01-01"), datetime.fromisoformat("2090-01-01")),
     freq=st.sampled_from(["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),
@@ -259,50 +261,56 @@ def test_an_rrule_means_what_dateutil_says_it_does(text: str, data: st.DataObjec
     days=PARTS["BYDAY"],
     later=st.timedeltas(timedelta(0), DAY * 3650),
 )
-def test_jumping_ahead_ends_up_where_walking_from_the_anchor_does(
+def test_jumping_ahead_gives_the_same_times_as_counting_from_the_anchor(
     anchor: datetime, freq: str, interval: int, week_start: str, days: str, later: timedelta
 ) -> None:
     text = f"FREQ={freq};INTERVAL={interval};WKST={week_start};BYDAY={days}"
-    walked = rrulestr(text, dtstart=anchor).xafter((anchor + later).replace(microsecond=0), 10)
-    found = RecurrenceRule.parse(text).wall_times(anchor, anchor + later + TICK)
-    assert [wall.replace(microsecond=0) for wall in islice(found, 10)] == list(walked)
+    expected_wall_times = rrulestr(text, dtstart=anchor).xafter(
+        (anchor + later).replace(microsecond=0), 10
+    )
+    wall_times = RecurrenceRule.parse(text).wall_times(anchor, anchor + later + TICK)
+    assert [wall.replace(microsecond=0) for wall in islice(wall_times, 10)] == list(
+        expected_wall_times
+    )
 
 
-@calm
-@given(number=signed(53), year=st.integers(1975, 2100))
-def test_a_week_number_is_that_of_the_iso_calendar(number: int, year: int) -> None:
+@property_settings
+@given(number=nonzero_up_to(53), year=st.integers(1975, 2100))
+def test_byweekno_is_the_iso_week_number(number: int, year: int) -> None:
     begin = datetime.combine(date(year, 1, 1), time(9))
     rule = RecurrenceRule.parse(f"FREQ=YEARLY;BYWEEKNO={number};BYDAY={','.join(WEEKDAYS)}")
-    found = takewhile(lambda wall: wall.year == year, rule.wall_times(begin, begin))
+    wall_times = takewhile(lambda wall: wall.year == year, rule.wall_times(begin, begin))
     days = [begin.date() + DAY * day for day in range(365 + isleap(year))]
-    assert [wall.date() for wall in found] == [day for day in days if number in iso_weeks(day)]
+    assert [wall.date() for wall in wall_times] == [day for day in days if number in iso_weeks(day)]
 
 
 def iso_weeks(day: date) -> tuple[int, int]:
-    """The number of a day's week from the beginning of its ISO year, and from its end."""
+    """Return the week number of the day from the start of its ISO year, and from its end."""
     year, week, _ = day.isocalendar()
     return week, week - date(year, 12, 28).isocalendar().week - 1
 
 
-# Hostile texts
+# Arbitrary texts
 
-words = st.sampled_from(
+property_names = st.sampled_from(
     ["FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYSECOND", "DTSTART", *PARTS, "BYWEEKNO", "X"]
 )
 values = (
-    st.sampled_from([*FITTING, "SECONDLY", "MO", "-5FR", "53MO", "0", "1", "-1", "29", "30", "31"])
+    st.sampled_from(
+        [*PARTS_BY_FREQUENCY, "SECONDLY", "MO", "-5FR", "53MO", "0", "1", "-1", "29", "30", "31"]
+    )
     | st.sampled_from(["10000", "99999999999999999999", "20261231T235959Z", "20260230", "", "+"])
     | st.sampled_from([",".join(map(str, range(24))), ",".join(map(str, range(60))), "1,2,x"])
-    | some(st.integers(-400, 400), 30)
+    | comma_separated(st.integers(-400, 400), 30)
     | st.text(max_size=5)
 )
-parts = st.tuples(words, values).map("=".join)
+parts = st.tuples(property_names, values).map("=".join)
 assembled = st.tuples(
     st.sampled_from(["", "RRULE:", "rrule:", "EXRULE:"]),
-    st.sampled_from(["FREQ=" + freq for freq in FITTING]),
+    st.sampled_from(["FREQ=" + freq for freq in PARTS_BY_FREQUENCY]),
     st.lists(parts, max_size=5),
-).map(lambda found: found[0] + ";".join([found[1], *found[2]]))
-fitting = st.builds(
+).map(lambda wall_times: wall_times[0] + ";".join([wall_times[1], *wall_times[2]]))
+extended_rrules = st.builds(
     lambda rule, extra: ";".join([rule, *extra]),
     rrules(),
     st.lists(st.sampled_from(["COUNT=10000", "BYWEEKNO=53", "UNTIL=99991231T235959Z"]), max_size=1),
@@ -313,13 +321,13 @@ cron_fields = st.sampled_from(
 crons = st.lists(cron_fields, min_size=5, max_size=5).map(" ".join)
 
 
-@settings(calm, max_examples=400)
-@given(text=st.text(max_size=600) | assembled | fitting | crons, anchor=walls)
-def test_any_text_is_refused_or_answers_soon(text: str, anchor: datetime) -> None:
-    begun = process_time()
+@settings(property_settings, max_examples=400)
+@given(text=st.text(max_size=600) | assembled | extended_rrules | crons, anchor=walls)
+def test_any_text_is_refused_or_evaluated_in_time(text: str, anchor: datetime) -> None:
+    started_at = process_time()
     with suppress(RecurrenceError):
         series = Series(RecurrenceRule.parse(text), anchor, ZoneInfo("Europe/Berlin"))
         much_later = to_instant(anchor, series.zone) + DAY * 20_000
         assert series.next_after(EARLIEST) == series.first_from(EARLIEST)
         assert (series.first_from(much_later) or much_later) >= much_later
-    assert process_time() - begun < 1
+    assert process_time() - started_at < 1

@@ -1,4 +1,4 @@
-"""Whatever is said, nothing in it is markup, nobody is mentioned, and it fits."""
+"""Escaped texts contain no markup and no mention, and stay within the limit."""
 
 from __future__ import annotations
 
@@ -28,43 +28,45 @@ _AUTOLINK = r"<https?://[a-zA-Z0-9][^\s<>\\*`|\[\]]*>"
 
 
 @given(TEXTS)
-def test_discord_shows_every_text_as_it_is(text: str) -> None:
+def test_discord_escaping_removes_all_markup(text: str) -> None:
     parts = re.split(rf"({_ESCAPE}|{_AUTOLINK})", discord_escaped(text))
     rest, marked = "\0".join(parts[::2]), parts[1::2]
     assert not re.search(r"[*_~|`<>\[\]()#@\\]", rest)
     assert not re.search(r"^[ \t]*(?:[-+]|\d+\.)", rest, re.MULTILINE | re.ASCII)
-    shown = [one[1:] if one[0] == "\\" else one[1:-1] for one in marked]
-    assert "".join(a + b for a, b in zip(parts[::2], [*shown, ""], strict=True)) == text
+    unescaped = [match[1:] if match[0] == "\\" else match[1:-1] for match in marked]
+    assert "".join(a + b for a, b in zip(parts[::2], [*unescaped, ""], strict=True)) == text
 
 
 @given(TEXTS)
-def test_slack_reads_no_brackets_in_any_text(text: str) -> None:
-    sent = slack_escaped(text)
-    assert not re.search(r"[<>]|&(?!amp;|lt;|gt;)", sent)
-    shown = sent.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    assert shown == text
+def test_slack_escaping_removes_all_brackets(text: str) -> None:
+    escaped = slack_escaped(text)
+    assert not re.search(r"[<>]|&(?!amp;|lt;|gt;)", escaped)
+    unescaped = escaped.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    assert unescaped == text
 
 
 @given(TEXTS)
-def test_telegram_finds_no_name_after_an_at(text: str) -> None:
-    sent = neutralize_mentions(text)
-    beside_links = re.sub(r"https?://[A-Za-z0-9.-]+/\S*", "", sent)
-    assert not re.search(r"(?:^|[^A-Za-z0-9_])@[A-Za-z0-9_]", beside_links)
-    assert sent.replace("\u2060", "") == text.replace("\u2060", "")
+def test_telegram_escaping_removes_all_mentions(text: str) -> None:
+    escaped = neutralize_mentions(text)
+    without_links = re.sub(r"https?://[A-Za-z0-9.-]+/\S*", "", escaped)
+    assert not re.search(r"(?:^|[^A-Za-z0-9_])@[A-Za-z0-9_]", without_links)
+    assert escaped.replace("\u2060", "") == text.replace("\u2060", "")
 
 
 @given(TEXTS, st.integers(60, 200), ESCAPES)
-def test_what_fits_is_sent_as_it_is_and_nothing_else(text: str, limit: int, escape: Escape) -> None:
-    sent = truncate_text(text, limit, escape)
+def test_only_a_text_within_the_limit_is_sent_unchanged(
+    text: str, limit: int, escape: Escape
+) -> None:
+    escaped = truncate_text(text, limit, escape)
     whole = escape(text.encode("utf-8", "replace").decode())
-    assert utf16_length(sent) <= limit
-    assert (sent == whole) == (utf16_length(whole) <= limit)
+    assert utf16_length(escaped) <= limit
+    assert (escaped == whole) == (utf16_length(whole) <= limit)
 
 
 @given(TEXTS, st.text(min_size=1, max_size=5), st.integers(60, 200), ESCAPES)
-def test_what_does_not_fit_is_cut_and_says_so(
-    text: str, more: str, limit: int, escape: Escape
+def test_a_truncated_text_states_how_much_is_missing(
+    text: str, suffix: str, limit: int, escape: Escape
 ) -> None:
-    sent = truncate_text(text + more * 200, limit, escape)
-    assert utf16_length(sent) <= limit
-    assert re.search(r"… \\?\(cut, [\d,]+ more characters\\?\)$", sent)
+    escaped = truncate_text(text + suffix * 200, limit, escape)
+    assert utf16_length(escaped) <= limit
+    assert re.search(r"… \\?\(cut, [\d,]+ more characters\\?\)$", escaped)

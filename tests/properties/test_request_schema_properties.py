@@ -1,4 +1,4 @@
-"""What is read and what is told of it are one: nothing is taken that the schema would refuse."""
+"""Parsers and their published schemas agree: nothing is accepted that the schema refuses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.builders.failures import builtin_policies
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task, task_from_json
 
-OFFER = Capabilities(
+CAPABILITIES = Capabilities(
     types=frozenset({"reminder", "action"}),
     channels=frozenset({"console", "slack"}),
     policies={"omega": 3, "agent": 5},
@@ -47,7 +47,7 @@ SCALARS = (
     | st.text(max_size=7)
 )
 VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text(), SCALARS, max_size=2)
-LIKELY = {
+LIKELY_VALUES = {
     "description": st.sampled_from(["stretch", " x ", ""]),
     "due_at": st.sampled_from(["2027-01-01T09:00:00", "2027-01-01 09:00Z", "2020-01-01T00:00"]),
     "in": st.sampled_from(["30s", " 2H30M ", 0, 1.5, "5", -1, True]),
@@ -62,76 +62,78 @@ LIKELY = {
 }
 
 
-Likely = dict[str, st.SearchStrategy[Any]]
+FieldStrategies = dict[str, st.SearchStrategy[Any]]
 
 
-def fits(value: Any, schema: Any) -> bool:
+def is_valid(value: Any, schema: Any) -> bool:
     return jsonschema_rs.Draft202012Validator(dict(schema)).is_valid(value)
 
 
-def bodies(fine: dict[str, Any], likely: Likely) -> st.SearchStrategy[dict[str, Any]]:
-    """A body that is taken, with up to three fields more, or with other values."""
+def bodies(valid: dict[str, Any], likely: FieldStrategies) -> st.SearchStrategy[dict[str, Any]]:
+    """Return valid bodies with up to three fields added or changed."""
     chosen = st.lists(st.sampled_from(sorted(likely)), max_size=3, unique=True)
     changes = chosen.flatmap(
         lambda names: st.fixed_dictionaries({name: likely[name] for name in names})
     )
-    return changes.map(lambda found: {**fine, **found})
+    return changes.map(lambda changed_fields: {**valid, **changed_fields})
 
 
-def likely_for(names: frozenset[str]) -> Likely:
-    return {name: st.none() | LIKELY.get(name, VALUES) for name in names} | {"colour": VALUES}
+def likely_for(names: frozenset[str]) -> FieldStrategies:
+    return {name: st.none() | LIKELY_VALUES.get(name, VALUES) for name in names} | {
+        "colour": VALUES
+    }
 
 
-def check_that_what_is_taken_fits(
-    bodies: st.SearchStrategy[Any], take: Callable[[Any], object], schema: Any
+def check_accepted_bodies_are_valid(
+    bodies: st.SearchStrategy[Any], parse: Callable[[Any], object], schema: Any
 ) -> None:
-    """Also that some are taken: otherwise nothing was checked."""
-    taken = []
+    """Check each accepted body against the schema, and that some are accepted."""
+    accepted = []
 
     @given(body=bodies)
     def check(body: Any) -> None:
         try:
-            take(body)
+            parse(body)
         except (ValueError, InvalidFieldsError):
             return
-        taken.append(body)
-        assert fits(body, schema)
+        accepted.append(body)
+        assert is_valid(body, schema)
 
     check()
-    assert len(taken) > 1
+    assert len(accepted) > 1
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.schema["type"])
-def test_what_a_reader_takes_fits_what_it_tells(reader: Reader[Any]) -> None:
-    fine = st.sampled_from(["a", "b", 0, 3, {}])
-    values = st.booleans().flatmap(lambda is_fine: fine if is_fine else VALUES)
-    check_that_what_is_taken_fits(values, reader, reader.schema)
+def test_a_value_accepted_by_a_reader_is_valid_in_its_schema(reader: Reader[Any]) -> None:
+    valid = st.sampled_from(["a", "b", 0, 3, {}])
+    values = st.booleans().flatmap(lambda is_valid_value: valid if is_valid_value else VALUES)
+    check_accepted_bodies_are_valid(values, reader, reader.schema)
 
 
 @given(value=st.text(max_size=7, alphabet=st.characters(codec="utf-8")))
-def test_a_text_that_fits_what_is_told_is_taken(value: str) -> None:
-    if fits(value, text_field(5).schema) and value.strip():
+def test_a_text_valid_in_the_schema_is_accepted(value: str) -> None:
+    if is_valid(value, text_field(5).schema) and value.strip():
         assert text_field(5)(value) == value
 
 
-def test_a_new_task_that_is_taken_fits_what_is_told() -> None:
-    def take(body: dict[str, Any]) -> None:
-        task_from_json(body, capabilities=OFFER)
+def test_an_accepted_new_task_is_valid_in_its_schema() -> None:
+    def parse(body: dict[str, Any]) -> None:
+        task_from_json(body, capabilities=CAPABILITIES)
 
-    fine = {"description": "stretch", "in": "30s"}
-    found = bodies(fine, likely_for(CREATABLE_FIELDS))
-    check_that_what_is_taken_fits(found, take, new_task_schema(OFFER))
-
-
-def test_changes_that_are_taken_fit_what_is_told() -> None:
-    def take(body: dict[str, Any]) -> None:
-        parse_changes(a_task(), body, capabilities=OFFER, now=NOW)
-
-    found = bodies({"description": "stretch"}, likely_for(EDITABLE_FIELDS))
-    check_that_what_is_taken_fits(found, take, changes_schema(OFFER))
+    valid = {"description": "stretch", "in": "30s"}
+    request_bodies = bodies(valid, likely_for(CREATABLE_FIELDS))
+    check_accepted_bodies_are_valid(request_bodies, parse, new_task_schema(CAPABILITIES))
 
 
-ASKED = {
+def test_accepted_changes_are_valid_in_their_schema() -> None:
+    def parse(body: dict[str, Any]) -> None:
+        parse_changes(a_task(), body, capabilities=CAPABILITIES, now=NOW)
+
+    request_bodies = bodies({"description": "stretch"}, likely_for(EDITABLE_FIELDS))
+    check_accepted_bodies_are_valid(request_bodies, parse, changes_schema(CAPABILITIES))
+
+
+EXPLAIN_VALUES = {
     "policy": st.sampled_from(["agent", "none"]),
     "message": st.sampled_from(["", "boom"]),
     "status": st.sampled_from([99, 100, 599, True]),
@@ -142,16 +144,16 @@ ASKED = {
 }
 
 
-def test_a_question_that_is_taken_fits_what_is_told() -> None:
-    fine = {"policy": "agent", "message": "boom"}
-    found = bodies(fine, {**ASKED, "colour": VALUES})
-    check_that_what_is_taken_fits(
-        found,
+def test_an_accepted_explain_request_is_valid_in_its_schema() -> None:
+    valid = {"policy": "agent", "message": "boom"}
+    request_bodies = bodies(valid, {**EXPLAIN_VALUES, "colour": VALUES})
+    check_accepted_bodies_are_valid(
+        request_bodies,
         lambda body: parse_explain_request(body, builtin_policies()),
         explain_request_schema(builtin_policies()),
     )
 
 
-def test_every_field_is_told_of() -> None:
-    assert new_task_schema(OFFER)["properties"].keys() == CREATABLE_FIELDS
-    assert changes_schema(OFFER)["properties"].keys() == EDITABLE_FIELDS
+def test_every_field_is_in_its_schema() -> None:
+    assert new_task_schema(CAPABILITIES)["properties"].keys() == CREATABLE_FIELDS
+    assert changes_schema(CAPABILITIES)["properties"].keys() == EDITABLE_FIELDS

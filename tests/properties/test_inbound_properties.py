@@ -1,4 +1,4 @@
-"""Whatever a platform vouches for: it is heard, passed over, or refused field by field."""
+"""Any signed webhook request is parsed, ignored, or refused field by field."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ from tests.support.platforms import (
     telegram_update,
 )
 
-calm = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+property_settings = settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 PLATFORMS: dict[str, InboundParser] = {
     "telegram": TelegramInboundParser(KEYS),
     "slack": SlackInboundParser(KEYS),
@@ -52,37 +54,42 @@ SAMPLES: list[tuple[str, Any]] = [
     ("discord", discord_command("remind", WHEN, WHAT)),
     ("discord", discord_press()),
 ]
-odd = st.none() | st.booleans() | st.integers() | st.floats(-1e300, 1e300) | st.text(max_size=20)
-odd |= st.sampled_from(["\ud800", "x" * 9_000, 10**400, -1, 0, "", "\0", "<" * 9_000, "/remind@b"])
+odd_values = (
+    st.none() | st.booleans() | st.integers() | st.floats(-1e300, 1e300) | st.text(max_size=20)
+)
+odd_values |= st.sampled_from(
+    ["\ud800", "x" * 9_000, 10**400, -1, 0, "", "\0", "<" * 9_000, "/remind@b"]
+)
 anything = st.recursive(
-    odd, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+    odd_values,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
 )
 
 
-def changed(value: Any, draw: Callable[..., Any]) -> Any:
-    """The value with one of its parts, however deep, turned into anything."""
+def replace_one_part(value: Any, draw: Callable[..., Any]) -> Any:
+    """Return the value with one part, however deep, replaced by anything."""
     if not value or not isinstance(value, dict | list) or draw(st.integers(0, 9)) == 0:
         return draw(anything)
     if isinstance(value, list):
         n = draw(st.integers(0, len(value) - 1))
-        return [*value[:n], changed(value[n], draw), *value[n + 1 :]]
+        return [*value[:n], replace_one_part(value[n], draw), *value[n + 1 :]]
     name = draw(st.sampled_from(sorted(value)))
-    return {**value, name: changed(value[name], draw)}
+    return {**value, name: replace_one_part(value[name], draw)}
 
 
-def hear(sent: PlatformRequest) -> InboundResult | None:
+def parse(request: PlatformRequest) -> InboundResult | None:
     try:
-        return PLATFORMS[sent.platform].parse(sent.to_raw_request(), now=NOW)
+        return PLATFORMS[request.platform].parse(request.to_raw_request(), now=NOW)
     except InvalidFieldsError:
         return None
 
 
-def check(sent: PlatformRequest) -> None:
-    """What was heard can be queued and kept; every name in it is short."""
-    heard = hear(sent)
-    if heard is None or heard.message is None:
+def check(request: PlatformRequest) -> None:
+    """Check that a parsed message can be queued, and that its names are short."""
+    result = parse(request)
+    if result is None or result.message is None:
         return
-    message = heard.message
+    message = result.message
     assert message_from_body(to_body(message.to_json())) == message
     assert len(message.text.encode()) <= 4 * TEXT_LIMIT
     assert len(message.text) <= TEXT_LIMIT + len("/")
@@ -91,38 +98,40 @@ def check(sent: PlatformRequest) -> None:
         assert 1 <= len(name) <= NAME_LIMIT
 
 
-@calm
+@property_settings
 @given(st.data(), st.sampled_from(SAMPLES))
-def test_a_request_with_anything_in_one_place(data: st.DataObject, sample: tuple[str, Any]) -> None:
+def test_any_value_in_one_place_of_a_request_is_handled(
+    data: st.DataObject, sample: tuple[str, Any]
+) -> None:
     platform, body = sample
-    check(sign_request(platform, changed(body, data.draw), at=NOW))
+    check(sign_request(platform, replace_one_part(body, data.draw), at=NOW))
 
 
-@calm
+@property_settings
 @given(st.data())
-def test_a_press_in_slack_with_anything_in_one_place(data: st.DataObject) -> None:
-    check(sign_press(changed(slack_press(), data.draw), at=NOW))
+def test_any_value_in_one_place_of_a_slack_button_press_is_handled(data: st.DataObject) -> None:
+    check(sign_press(replace_one_part(slack_press(), data.draw), at=NOW))
 
 
-@calm
+@property_settings
 @given(st.dictionaries(st.sampled_from(sorted(slack_command())), st.text(max_size=50)))
-def test_a_slash_command_with_any_words_in_it(fields: dict[str, str]) -> None:
+def test_any_text_in_a_slash_command_is_handled(fields: dict[str, str]) -> None:
     check(sign_form({**slack_command(), **fields}, at=NOW))
 
 
-@calm
+@property_settings
 @given(st.sampled_from(sorted(PLATFORMS)), anything, st.sampled_from(["application/json", FORM]))
-def test_any_json(platform: str, body: Any, kind: str) -> None:
+def test_any_json_body_is_handled(platform: str, body: Any, kind: str) -> None:
     check(sign_request(platform, json.dumps(body).encode(), at=NOW, kind=kind))
 
 
-@calm
+@property_settings
 @given(st.sampled_from(sorted(PLATFORMS)), st.binary(max_size=200), st.sampled_from(["", FORM]))
-def test_any_bytes(platform: str, body: bytes, kind: str) -> None:
+def test_any_bytes_are_handled(platform: str, body: bytes, kind: str) -> None:
     check(sign_request(platform, body, at=NOW, kind=kind))
 
 
-@calm
+@property_settings
 @given(
     st.sampled_from(SAMPLES),
     st.dictionaries(
@@ -131,12 +140,12 @@ def test_any_bytes(platform: str, body: bytes, kind: str) -> None:
         min_size=1,
     ),
 )
-def test_any_proof_but_the_right_one(sample: tuple[str, Any], headers: dict[str, str]) -> None:
-    """Whatever else is in the headers: nobody is believed, and nothing breaks."""
+def test_any_wrong_signature_is_refused(sample: tuple[str, Any], headers: dict[str, str]) -> None:
+    """The request is refused as not verified, whatever the headers hold."""
     platform, body = sample
-    forged = PlatformRequest(platform, json.dumps(body).encode(), headers)
+    unverified = PlatformRequest(platform, json.dumps(body).encode(), headers)
     try:
-        PLATFORMS[platform].parse(forged.to_raw_request(), now=NOW)
+        PLATFORMS[platform].parse(unverified.to_raw_request(), now=NOW)
     except NotVerifiedError:
         return
-    raise AssertionError("it was believed")
+    raise AssertionError("the request was accepted")

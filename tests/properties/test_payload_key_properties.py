@@ -52,7 +52,7 @@ def test_an_unknown_key_is_named(
     assume(name not in payload)
     unknown = {name: value}
     message = refusal(task_type, {**unknown, **payload} if before else {**payload, **unknown})
-    assert message.startswith(f"{name}: is ")
+    assert message.startswith(f"{name}: unknown key; ")
 
 
 @few_examples

@@ -72,7 +72,7 @@ def _deadletter_throttled_worker(client: StackClient, reply: Any) -> None:
 def _deadletter_unreadable_message(client: StackClient, reply: Any) -> None:
     assert reply == {"batchItemFailures": []}
     [letter] = client.items("/dead-letters")
-    assert letter["reason"] == "it cannot be read"
+    assert letter["reason"] == "the message cannot be parsed"
 
 
 def _failure_connection_refused(_client: StackClient, reply: Any) -> None:

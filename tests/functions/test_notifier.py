@@ -157,7 +157,7 @@ def test_a_dead_notification_can_be_redriven(client: StackClient) -> None:
     client.advance("2h")
     [letter] = client.items("/dead-letters")
     assert (letter["queue"], letter["can_be_redriven"]) == ("notices", True)
-    assert letter["reason"] == "the channel console did not take it"
+    assert letter["reason"] == "channel console rejected it on every delivery"
     reply = client.call("POST", "/dead-letters/redrive").body
     assert reply == {"redriven": [letter["id"]], "left": []}
     client.advance("1m")

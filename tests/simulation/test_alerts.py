@@ -262,7 +262,10 @@ def test_dropped_dead_letters_are_not_alerted_again(client: StackClient) -> None
     [letter] = client.items("/dead-letters")
     client.stack.scheduler.call(_drop_all_letters)
     client.advance("3h")
-    assert (letter["reason"], alert_times(client, "1 message")) == ("it cannot be read", ["12:05"])
+    assert (letter["reason"], alert_times(client, "1 message")) == (
+        "the message cannot be parsed",
+        ["12:05"],
+    )
 
 
 def test_an_expired_dead_letter_is_not_alerted_again(client: StackClient) -> None:

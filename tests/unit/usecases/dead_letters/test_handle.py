@@ -82,7 +82,7 @@ DUE_NOW = Dispatch(NOW, ID)
 def test_a_letter_that_cannot_be_read_is_kept_and_says_so() -> None:
     office = Office()
     assert office.take(None) is DeadLetterOutcome.STORED
-    assert office.letters == [a_letter(reason="it cannot be read")]
+    assert office.letters == [a_letter(reason="the message cannot be parsed")]
 
 
 def test_whoever_said_what_nobody_could_answer_is_told_so() -> None:
@@ -171,7 +171,7 @@ def test_a_task_nobody_took_is_due_at_once_and_nothing_is_counted() -> None:
 def test_a_task_nobody_took_says_why() -> None:
     office = Office(a_task())
     office.take(DUE_NOW)
-    assert office.task.last_error == "no worker took it until the message died"
+    assert office.task.last_error == "no worker received the message"
 
 
 @pytest.mark.parametrize(
@@ -239,9 +239,9 @@ def test_a_worker_that_vanished_leaves_a_crashed_run_that_counts() -> None:
 @pytest.mark.parametrize(
     ("cause", "error", "category"),
     [
-        (Cause.CRASH, "the worker crashed until the message died", "transient"),
-        (Cause.TIMEOUT, "the worker ran out of time until the message died", "timeout"),
-        (Cause.THROTTLE, "the worker was throttled until the message died", "transient"),
+        (Cause.CRASH, "the worker crashed on every delivery", "transient"),
+        (Cause.TIMEOUT, "the worker timed out on every delivery", "timeout"),
+        (Cause.THROTTLE, "the worker was throttled on every delivery", "transient"),
         (
             Cause.UNKNOWN,
             "the worker stopped before it could finish, and its lease expired",

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from duecourse.domain.errors import UnreadableItemError
 
 METRIC = "ItemsUnreadable"
-MOST = 1_000  # more are not counted
+MAX_COLLECTED = 1_000  # more are not counted
 Result = TypeVar("Result")
 Handler = Callable[[Any, Any], Result]
 _collected: dict[str, UnreadableItemError] = {}
@@ -26,7 +26,7 @@ class Metrics(Protocol):
 
 
 def set_aside(error: UnreadableItemError) -> None:
-    if len(_collected) < MOST:
+    if len(_collected) < MAX_COLLECTED:
         _collected[error.item] = error
 
 

@@ -14,7 +14,7 @@ from duecourse.domain.text.formatting import format_time, to_one_line
 
 MAX_DEAD_LETTERS = 50  # how many are read
 _NAME_LIMIT = 100
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 def format_error_rate(hour: HourCounts, threshold_percent: int) -> str:
@@ -67,12 +67,12 @@ def format_dead_letters(letters: Sequence[DeadLetter]) -> str:
     )
 
 
-def unreadable(count: int, items: Sequence[str]) -> str:
-    named = ", ".join(to_one_line(item, _NAME_LIMIT) for item in items[:_MOST_NAMED])
+def format_unreadable(count: int, items: Sequence[str]) -> str:
+    named = ", ".join(to_one_line(item, _NAME_LIMIT) for item in items[:_MAX_NAMED])
     stored = "1 stored item" if count == 1 else f"{count} stored items"
     return (
         f"Alert: this version of Duecourse cannot read {stored}: {named}"
-        f"{', …' if count > _MOST_NAMED else ''}. They are left unchanged, and "
+        f"{', …' if count > _MAX_NAMED else ''}. They are left unchanged, and "
         "other tasks run. If you rolled back a newer version, deploy it again. "
         "Details: log entries item_unreadable"
     )

@@ -110,7 +110,7 @@ def find_alerts(signals: Signals, thresholds: AlertThresholds) -> list[Alert]:
         *_budget_alerts(signals),
         *_breaker_alerts(signals, thresholds),
         *_dead_letter_alerts(signals, thresholds),
-        *_of_unreadable(signals, thresholds),
+        *_unreadable_alerts(signals, thresholds),
     ]
 
 
@@ -175,11 +175,11 @@ def _dead_letter_alerts(signals: Signals, thresholds: AlertThresholds) -> Iterat
         )
 
 
-def _of_unreadable(signals: Signals, limits: AlertThresholds) -> Iterator[Alert]:
+def _unreadable_alerts(signals: Signals, thresholds: AlertThresholds) -> Iterator[Alert]:
     note = signals.unreadable
     if note is not None:
         yield Alert(
             rule=AlertRule.UNREADABLE_ITEMS,
-            text=messages.unreadable(note.count, note.items),
-            cooldown_until=signals.now + limits.cooldown,
+            text=messages.format_unreadable(note.count, note.items),
+            cooldown_until=signals.now + thresholds.cooldown,
         )

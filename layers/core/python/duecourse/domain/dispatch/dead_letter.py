@@ -65,7 +65,7 @@ class DeadLetter:
     def redrive_obstacle(self) -> str | None:
         """Return why the message can never be redriven, or None if it can."""
         if self.queue is Queue.JOURNAL:
-            return "it belongs to a stream, which takes no messages back"
+            return "it comes from a stream, which accepts no messages"
         return "its body was truncated when it was stored" if self.is_truncated else None
 
     @property

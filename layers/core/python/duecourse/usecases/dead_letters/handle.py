@@ -25,12 +25,12 @@ from duecourse.usecases.failures.record_failure import FailureDeps, policy_of, r
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
 _FAILURE_BY_CAUSE = {
-    Cause.THROTTLE: ("the worker was throttled until the message died", "function_throttled"),
-    Cause.TIMEOUT: ("the worker ran out of time until the message died", "function_timeout"),
-    Cause.CRASH: ("the worker crashed until the message died", "worker_vanished"),
-    Cause.UNKNOWN: ("no worker took it until the message died", "function_throttled"),
+    Cause.THROTTLE: ("the worker was throttled on every delivery", "function_throttled"),
+    Cause.TIMEOUT: ("the worker timed out on every delivery", "function_timeout"),
+    Cause.CRASH: ("the worker crashed on every delivery", "worker_vanished"),
+    Cause.UNKNOWN: ("no worker received the message", "function_throttled"),
 }
-_UNANSWERED_REASON = "it could not be answered: the log of the chat function says why, under its id"
+_UNANSWERED_REASON = "the chat function failed on every delivery: search its log for this id"
 
 
 class DeadLetterOutcome(StrEnum):
@@ -59,11 +59,11 @@ def handle_dead_letter(
     can be redriven.
     """
     if content is None:
-        deps.dead_letters.save(letter.prepare_for_storage("it cannot be read"))
+        deps.dead_letters.save(letter.prepare_for_storage("the message cannot be parsed"))
         return DeadLetterOutcome.STORED
     if isinstance(content, Notification):
         deps.dead_letters.save(
-            letter.prepare_for_storage(f"the channel {content.channel} did not take it")
+            letter.prepare_for_storage(f"channel {content.channel} rejected it on every delivery")
         )
         return DeadLetterOutcome.STORED
     if isinstance(content, Message):

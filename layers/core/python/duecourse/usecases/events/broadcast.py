@@ -85,18 +85,18 @@ def _send_to_connection(
         return _drop_connection(connection, deps, "expired")
     if connection.token_sha256 not in valid_token_hashes or not connection.can_listen:
         return _drop_connection(connection, deps, "token no longer valid")
-    wanted = [text for event, text in encoded if connection.subscription.matches(event)]
-    for count, text in enumerate(wanted):
+    texts = [text for event, text in encoded if connection.subscription.matches(event)]
+    for count, text in enumerate(texts):
         if deps.clock.now() >= deadline:
-            return BroadcastResult(connection, count, missed_count=len(wanted) - count)
+            return BroadcastResult(connection, count, missed_count=len(texts) - count)
         try:
             deps.sender.send(connection.id, text)
         except ConnectionGoneError:
             if connection.is_connecting(deps.clock.now()):
-                return BroadcastResult(connection, count, missed_count=len(wanted) - count)
+                return BroadcastResult(connection, count, missed_count=len(texts) - count)
             deps.connections.remove(connection.id)
             return BroadcastResult(connection, count, end_reason="gone")
-    return BroadcastResult(connection, len(wanted))
+    return BroadcastResult(connection, len(texts))
 
 
 def _drop_connection(connection: Connection, deps: BroadcastDeps, reason: str) -> BroadcastResult:

@@ -12,13 +12,13 @@ from duecourse.domain.alerts.rules import UnreadableNote
 from duecourse.domain.time.instant import from_text, to_text
 
 KEY = "unreadable"
-MOST_NAMED = 20
+MAX_NAMED = 20
 FRESH_FOR = timedelta(minutes=15)  # the sweeper runs every five minutes
 
 
 class DynamoUnreadableNotes:
     def write(self, items: Sequence[str], *, at: datetime) -> None:
-        value = {"items": list(items[:MOST_NAMED]), "count": len(items), "at": to_text(at)}
+        value = {"items": list(items[:MAX_NAMED]), "count": len(items), "at": to_text(at)}
         StateItem(KEY, value=value, expires_at=int((at + FRESH_FOR).timestamp())).save()
 
     def read(self, *, now: datetime) -> UnreadableNote | None:

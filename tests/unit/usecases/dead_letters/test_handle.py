@@ -323,7 +323,7 @@ def test_what_cannot_go_back_stays_says_why_and_stops_no_other(ids: list[str] | 
     done = sent_back(office, ids)
     assert done.sent == ["good"]
     assert list(done.skipped) == ["stream", "long"]
-    assert "belongs to a stream" in done.skipped["stream"]
+    assert "comes from a stream" in done.skipped["stream"]
     assert "truncated" in done.skipped["long"]
     assert [letter.id for letter in office.letters] == ["stream", "long"]
 

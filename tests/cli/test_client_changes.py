@@ -39,7 +39,7 @@ def test_retry_resets_the_retry_count_and_refuses_a_task_that_has_not_failed(
 
     assert (result.code, result.json["items"][0]["retry_count"]) == (0, 0)
     pending = stack.create(**{"in": "5m"})
-    assert "nothing failed" in check_error(duecourse("retry", pending["short_id"]))
+    assert "no failure to retry" in check_error(duecourse("retry", pending["short_id"]))
 
 
 def test_a_refused_token_stops_after_the_first_request(

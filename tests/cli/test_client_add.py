@@ -45,7 +45,9 @@ def test_add_with_the_same_key_adds_once(duecourse: CommandClient, stack: StackC
         assert result.out.startswith(first_line)
 
     assert len(stack.items("/tasks")) == 1
-    assert "was used with another body" in check_error(duecourse("add", "y", "--in", "1h", "--key", "k"))
+    assert "was used with another body" in check_error(
+        duecourse("add", "y", "--in", "1h", "--key", "k")
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 from tests.support.builders.tasks import a_task, claim_task
 from tests.support.fakes.dispatch import MemoryDeployments
-from tests.unit.usecases.dispatch.test_retry_after_deploy import waiting
+from tests.unit.usecases.dispatch.test_retry_after_deploy import a_task_awaiting_fix
 
 
 def test_a_task_that_never_failed_is_not_listed(store: TaskStore) -> None:
@@ -25,29 +25,29 @@ def test_a_task_that_never_failed_is_not_listed(store: TaskStore) -> None:
 
 
 def test_every_task_that_awaits_a_fix_is_listed(store: TaskStore) -> None:
-    tasks = [store.create(waiting(number)) for number in range(30)]
+    tasks = [store.create(a_task_awaiting_fix(number)) for number in range(30)]
     assert sorted(store.list_awaiting_fix()) == [task.id for task in tasks]
 
 
 def test_a_task_that_waits_for_a_person_is_not_listed(store: TaskStore) -> None:
-    store.create(waiting(recovery_action=Action.ASK_PERSON))
+    store.create(a_task_awaiting_fix(recovery_action=Action.ASK_PERSON))
     assert list(store.list_awaiting_fix()) == []
 
 
 def test_a_task_retried_after_a_deployment_is_not_listed(store: TaskStore) -> None:
-    task = store.create(waiting())
+    task = store.create(a_task_awaiting_fix())
     store.save(task, retry_after_deploy(task, "2", at=NOW))
     assert list(store.list_awaiting_fix()) == []
 
 
 def test_a_cancelled_task_is_not_listed(store: TaskStore) -> None:
-    task = store.create(waiting())
+    task = store.create(a_task_awaiting_fix())
     store.save(task, user_actions.cancel(task, at=NOW))
     assert list(store.list_awaiting_fix()) == []
 
 
 def test_a_task_that_awaits_a_fix_is_not_due(store: TaskStore) -> None:
-    store.create(waiting())
+    store.create(a_task_awaiting_fix())
     due = [
         dispatch
         for shard in range(SHARDS)
@@ -57,7 +57,7 @@ def test_a_task_that_awaits_a_fix_is_not_due(store: TaskStore) -> None:
 
 
 def test_a_task_retried_after_a_deployment_is_due(store: TaskStore) -> None:
-    task = store.create(waiting())
+    task = store.create(a_task_awaiting_fix())
     after = retry_after_deploy(task, "2", at=NOW)
     store.save(task, after)
     end = after.due_at + MILLISECOND

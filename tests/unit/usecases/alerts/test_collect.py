@@ -1,4 +1,4 @@
-"""What the alert rules look at, when some of it cannot be read."""
+"""Collecting the signals of the alert rules, also when a source cannot be read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTE = UnreadableNote(1, ("task 1",))
 FAILED = DailyCounter(utc_day(NOW), f"{CATEGORY_PREFIX}x", {HOUR_PREFIX + hour_digit(NOW): 3})
 
 
-class Answers:
+class FixedSource:
     """Gives the same answer to every call of a source."""
 
     def __init__(self, answer: Any) -> None:
@@ -35,7 +35,7 @@ class Answers:
         return lambda *_args, **_options: self._answer
 
 
-class Fails:
+class FailingSource:
     def __getattr__(self, _name: str) -> Any:
         def fail(*_args: Any, **_options: Any) -> None:
             raise TimeoutError
@@ -44,11 +44,11 @@ class Fails:
 
 
 SOURCES = AlertSources(
-    stats=Answers([FAILED]),
-    budgets=Answers([BUDGET]),
-    breakers=Answers(BREAKERS),
-    dead_letters=Answers([LETTER]),
-    unreadable=Answers(NOTE),
+    stats=FixedSource([FAILED]),
+    budgets=FixedSource([BUDGET]),
+    breakers=FixedSource(BREAKERS),
+    dead_letters=FixedSource([LETTER]),
+    unreadable=FixedSource(NOTE),
     retention=HOUR,
 )
 SIGNAL_OF = {
@@ -69,9 +69,9 @@ def test_every_source_becomes_a_signal() -> None:
 
 
 @pytest.mark.parametrize("source", SIGNAL_OF)
-def test_a_source_that_fails_leaves_its_default_and_the_others_are_read(source: str) -> None:
+def test_a_failing_source_yields_its_default_and_the_others_are_read(source: str) -> None:
     whole = collect_signals(SOURCES, now=NOW).signals
-    failing: dict[str, Any] = {source: Fails()}
+    failing: dict[str, Any] = {source: FailingSource()}
     collected = collect_signals(replace(SOURCES, **failing), now=NOW)
 
     failed = SIGNAL_OF[source]

@@ -1,4 +1,4 @@
-"""Each alert is told once in its cooldown, whatever dies and whoever comes in between."""
+"""Each alert is sent once per cooldown, despite crashes and concurrent runs."""
 
 from __future__ import annotations
 
@@ -20,133 +20,149 @@ OPERATOR_CHATS = [ChatAddress("slack", "C1"), ChatAddress("telegram", "42")]
 ALERT = Alert(
     rule=AlertRule.BREAKER, subject="openai", text="It is down.", cooldown_until=NOW + HOUR
 )
-OTHER = Alert(rule=AlertRule.DEAD_LETTERS, text="They are kept.", cooldown_until=NOW + HOUR)
+OTHER_ALERT = Alert(rule=AlertRule.DEAD_LETTERS, text="They are kept.", cooldown_until=NOW + HOUR)
 
 
-class Outgoing(ListNotifications):
-    """`rival` is called once, just before something is sent."""
+class InterruptedNotifications(ListNotifications):
+    """Calls `concurrent_run` once, just before a notification is sent."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.rival: Callable[[], object] | None = None
-        self.is_broken = False
+        self.concurrent_run: Callable[[], object] | None = None
+        self.is_failing = False
 
     def send(self, notification: Notification) -> None:
-        rival, self.rival = self.rival, None
-        if rival is not None:
-            rival()
-        if self.is_broken:
+        concurrent_run, self.concurrent_run = self.concurrent_run, None
+        if concurrent_run is not None:
+            concurrent_run()
+        if self.is_failing:
             raise TimeoutError
         super().send(notification)
 
 
 @pytest.fixture
-def memory() -> MemoryAlertCooldowns:
+def cooldowns() -> MemoryAlertCooldowns:
     return MemoryAlertCooldowns()
 
 
 @pytest.fixture
-def notices() -> Outgoing:
-    return Outgoing()
+def notifications() -> InterruptedNotifications:
+    return InterruptedNotifications()
 
 
 @pytest.fixture
-def herald(memory: MemoryAlertCooldowns, notices: Outgoing) -> AlertDeps:
-    return AlertDeps(OPERATOR_CHATS, cooldowns=memory, notification_queue=notices)
+def deps(cooldowns: MemoryAlertCooldowns, notifications: InterruptedNotifications) -> AlertDeps:
+    return AlertDeps(OPERATOR_CHATS, cooldowns=cooldowns, notification_queue=notifications)
 
 
-def tell(herald: AlertDeps, *alerts: Alert, at: datetime = NOW) -> list[str]:
-    later = [replace(alert, cooldown_until=at + HOUR) for alert in alerts]
-    return send_alerts(later, herald, now=at)
+def send_at(deps: AlertDeps, *alerts: Alert, at: datetime = NOW) -> list[str]:
+    with_cooldown = [replace(alert, cooldown_until=at + HOUR) for alert in alerts]
+    return send_alerts(with_cooldown, deps, now=at)
 
 
-def test_every_operator_is_told(herald: AlertDeps, notices: Outgoing) -> None:
-    assert tell(herald, ALERT) == ["breaker:openai"]
-    assert [(one.channel, one.target, one.message.text) for one in notices] == [
+def test_an_alert_is_sent_to_every_operator_chat(
+    deps: AlertDeps, notifications: InterruptedNotifications
+) -> None:
+    assert send_at(deps, ALERT) == ["breaker:openai"]
+    assert [
+        (notification.channel, notification.target, notification.message.text)
+        for notification in notifications
+    ] == [
         ("slack", "C1", "It is down."),
         ("telegram", "42", "It is down."),
     ]
-    assert len({one.idempotency_key for one in notices}) == 2
+    assert len({notification.idempotency_key for notification in notifications}) == 2
 
 
-def test_the_name_of_an_alert_is_part_of_its_notice(herald: AlertDeps, notices: Outgoing) -> None:
-    tell(herald, ALERT)
-    assert notices[0].task_id == "alert:breaker:openai"
-    assert notices[0].idempotency_key == "alert:breaker:openai:2026-02-17T12:00:00.000Z:slack:C1"
+def test_the_alert_name_is_part_of_its_notification_keys(
+    deps: AlertDeps, notifications: InterruptedNotifications
+) -> None:
+    send_at(deps, ALERT)
+    assert notifications[0].task_id == "alert:breaker:openai"
+    assert (
+        notifications[0].idempotency_key == "alert:breaker:openai:2026-02-17T12:00:00.000Z:slack:C1"
+    )
 
 
 @pytest.mark.parametrize(
-    ("after", "is_told"), [(5 * MINUTE, False), (55 * MINUTE, False), (HOUR, True), (DAY, True)]
+    ("after", "is_sent"), [(5 * MINUTE, False), (55 * MINUTE, False), (HOUR, True), (DAY, True)]
 )
-def test_it_is_told_again_after_its_cooldown_and_not_before(
-    herald: AlertDeps, notices: Outgoing, after: timedelta, is_told: bool
+def test_an_alert_is_sent_again_only_after_its_cooldown(
+    deps: AlertDeps, notifications: InterruptedNotifications, after: timedelta, is_sent: bool
 ) -> None:
-    tell(herald, ALERT)
-    assert bool(tell(herald, ALERT, at=NOW + after)) is is_told
-    assert len({one.idempotency_key for one in notices}) == (4 if is_told else 2)
+    send_at(deps, ALERT)
+    assert bool(send_at(deps, ALERT, at=NOW + after)) is is_sent
+    assert len({notification.idempotency_key for notification in notifications}) == (
+        4 if is_sent else 2
+    )
 
 
-def test_what_was_over_and_comes_again_within_its_cooldown_stays_silent(herald: AlertDeps) -> None:
-    tell(herald, ALERT)
-    assert tell(herald, at=NOW + 5 * MINUTE) == []
-    assert tell(herald, ALERT, at=NOW + 10 * MINUTE) == []
+def test_an_alert_that_recurs_within_its_cooldown_is_not_sent(deps: AlertDeps) -> None:
+    send_at(deps, ALERT)
+    assert send_at(deps, at=NOW + 5 * MINUTE) == []
+    assert send_at(deps, ALERT, at=NOW + 10 * MINUTE) == []
 
 
-def test_one_alert_does_not_silence_another(herald: AlertDeps) -> None:
-    tell(herald, ALERT)
-    assert tell(herald, ALERT, OTHER) == ["dead_letters"]
+def test_one_alert_does_not_suppress_another(deps: AlertDeps) -> None:
+    send_at(deps, ALERT)
+    assert send_at(deps, ALERT, OTHER_ALERT) == ["dead_letters"]
 
 
-def test_where_nobody_is_to_be_told_nothing_is_noted(
-    memory: MemoryAlertCooldowns, notices: Outgoing
+def test_without_operator_chats_no_cooldown_starts(
+    cooldowns: MemoryAlertCooldowns, notifications: InterruptedNotifications
 ) -> None:
-    """So whoever is named later is told of what still lasts."""
-    assert tell(AlertDeps([], cooldowns=memory, notification_queue=notices), ALERT) == []
-    assert (memory.cooldowns, list(notices)) == ({}, [])
+    """An operator chat that is configured later still receives a lasting alert."""
+    assert (
+        send_at(AlertDeps([], cooldowns=cooldowns, notification_queue=notifications), ALERT) == []
+    )
+    assert (cooldowns.cooldowns, list(notifications)) == ({}, [])
 
 
 @pytest.mark.parametrize("is_sent_first", [True, False])
-def test_of_two_who_look_at_once_one_tells(
-    herald: AlertDeps, memory: MemoryAlertCooldowns, notices: Outgoing, is_sent_first: bool
+def test_only_one_of_two_concurrent_runs_sends_an_alert(
+    deps: AlertDeps,
+    cooldowns: MemoryAlertCooldowns,
+    notifications: InterruptedNotifications,
+    is_sent_first: bool,
 ) -> None:
-    """The other comes in before the first began, or while it is telling."""
+    """The other run sends before the first one starts, or while the first one sends."""
     if is_sent_first:
-        notices.rival = lambda: tell(herald, ALERT)
+        notifications.concurrent_run = lambda: send_at(deps, ALERT)
     else:
-        memory.concurrent_write = lambda: tell(herald, ALERT)
-    tell(herald, ALERT)
-    assert len(notices) == len(OPERATOR_CHATS)
+        cooldowns.concurrent_write = lambda: send_at(deps, ALERT)
+    send_at(deps, ALERT)
+    assert len(notifications) == len(OPERATOR_CHATS)
 
 
-def test_whoever_dies_before_it_is_sent_is_made_up_for(
-    herald: AlertDeps, notices: Outgoing
+def test_an_alert_is_sent_later_after_a_crash_before_sending(
+    deps: AlertDeps, notifications: InterruptedNotifications
 ) -> None:
-    notices.is_broken = True
+    notifications.is_failing = True
     with pytest.raises(ExceptionGroup):
-        tell(herald, ALERT)
-    notices.is_broken = False
-    assert tell(herald, ALERT, at=NOW + MINUTE) == []  # whoever began may still be at it
-    assert tell(herald, ALERT, at=NOW + 5 * MINUTE) == ["breaker:openai"]
-    assert tell(herald, ALERT, at=NOW + 10 * MINUTE) == []
+        send_at(deps, ALERT)
+    notifications.is_failing = False
+    assert send_at(deps, ALERT, at=NOW + MINUTE) == []  # the first run may still be sending
+    assert send_at(deps, ALERT, at=NOW + 5 * MINUTE) == ["breaker:openai"]
+    assert send_at(deps, ALERT, at=NOW + 10 * MINUTE) == []
 
 
-def test_whoever_dies_before_it_is_noted_has_it_told_twice_with_the_same_keys(
-    herald: AlertDeps, memory: MemoryAlertCooldowns, notices: Outgoing
+def test_a_crash_after_sending_resends_with_the_same_idempotency_keys(
+    deps: AlertDeps, cooldowns: MemoryAlertCooldowns, notifications: InterruptedNotifications
 ) -> None:
-    memory.failing_write = 2
+    cooldowns.failing_write = 2
     with pytest.raises(ExceptionGroup):
-        tell(herald, ALERT)
+        send_at(deps, ALERT)
     for minutes in (5, 10, 15):
-        tell(herald, ALERT, at=NOW + minutes * MINUTE)
-    assert [one.idempotency_key for one in notices[:2]] == [
-        one.idempotency_key for one in notices[2:]
+        send_at(deps, ALERT, at=NOW + minutes * MINUTE)
+    assert [notification.idempotency_key for notification in notifications[:2]] == [
+        notification.idempotency_key for notification in notifications[2:]
     ]
 
 
-def test_what_cannot_be_told_does_not_silence_the_rest(
-    herald: AlertDeps, memory: MemoryAlertCooldowns
+def test_an_alert_that_cannot_be_sent_does_not_block_the_others(
+    deps: AlertDeps, cooldowns: MemoryAlertCooldowns
 ) -> None:
-    memory.failing_write = 1
+    cooldowns.failing_write = 1
     with pytest.raises(ExceptionGroup, match="some alerts could not be sent"):
-        tell(herald, ALERT, OTHER)
-    assert memory.cooldowns["dead_letters"].is_sent
+        send_at(deps, ALERT, OTHER_ALERT)
+    assert cooldowns.cooldowns["dead_letters"].is_sent

@@ -1,4 +1,4 @@
-"""A reminder or an action asked for in chat: what is stored, and what is said of it."""
+"""Creating a reminder or an action in chat: the stored task and the reply."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.support.chat_harness import ChatHarness
 BERLIN = "Europe/Berlin"
 
 
-def told(harness: ChatHarness, text: str, **fields: str) -> list[str]:
+def reply_lines(harness: ChatHarness, text: str, **fields: str) -> list[str]:
     return harness.say(text, **fields).splitlines()
 
 
 # What was understood
 
 
-def test_the_reply_says_what_was_stored_in_the_senders_zone() -> None:
+def test_the_reply_shows_the_stored_task_in_the_senders_time_zone() -> None:
     harness = ChatHarness().set_timezone(BERLIN)
     reply = harness.say("/remind on friday 8:30 stand-up", at=parse_instant("2026-11-18T10:00:00Z"))
     task = harness.task
@@ -32,9 +32,9 @@ def test_the_reply_says_what_was_stored_in_the_senders_zone() -> None:
     assert (task.channel, task.sender_id, task.reply_target) == ("console", "ada", "ada")
 
 
-def test_a_series_says_how_it_repeats() -> None:
+def test_the_reply_for_a_series_describes_its_recurrence() -> None:
     harness = ChatHarness().set_timezone(BERLIN)
-    first, second = told(harness, "/remind every weekday 8:30 stand-up")
+    first, second = reply_lines(harness, "/remind every weekday 8:30 stand-up")
     assert first.endswith("set for Wednesday 18 Feb 2026, 08:30 (Europe/Berlin): stand-up")
     assert second == "Repeats: every weekday"
     assert harness.task.repeat is not None
@@ -52,7 +52,7 @@ def test_a_series_says_how_it_repeats() -> None:
         ("/remind in 10 minutes a\x00b\ud800c", "abc", "12:10"),
     ],
 )
-def test_people_say_it_their_own_way(text: str, description: str, clock: str) -> None:
+def test_free_text_reminders_are_parsed(text: str, description: str, clock: str) -> None:
     harness = ChatHarness()
     assert f"2026, {clock} (UTC): {description}" in harness.say(text)
     assert harness.task.description == description
@@ -75,17 +75,17 @@ def test_people_say_it_their_own_way(text: str, description: str, clock: str) ->
         ("/remind in 10 minutes " + "x" * 4_001, "description: must be at most 4,000 characters"),
     ],
 )
-def test_what_is_not_clear_is_asked_back_and_nothing_is_kept(text: str, reply: str) -> None:
+def test_an_unclear_request_gets_a_question_and_creates_no_task(text: str, reply: str) -> None:
     harness = ChatHarness()
     assert reply in harness.say(text)
     assert harness.tasks == []
 
 
-# Where the sender is
+# The sender's time zone
 
 
 @pytest.mark.parametrize("text", ["/remind at 15:00 tea", "/remind every day at 15:00 tea"])
-def test_a_zone_that_was_guessed_is_said_to_be_until_it_is_set(text: str) -> None:
+def test_the_reply_mentions_a_guessed_time_zone_until_one_is_set(text: str) -> None:
     harness = ChatHarness()
     reply = harness.say(text, locale="de")
     assert "15:00 (Europe/Berlin): tea" in reply
@@ -98,21 +98,21 @@ def test_a_zone_that_was_guessed_is_said_to_be_until_it_is_set(text: str) -> Non
     assert harness.tasks[-1].timezone == "Asia/Tokyo"
 
 
-def test_without_any_sign_it_is_utc_and_said_to_be() -> None:
+def test_an_unknown_time_zone_defaults_to_utc_and_the_reply_says_so() -> None:
     reply = ChatHarness().say("/remind at 15:00 tea", locale="en-US")
     assert reply.endswith("This time is in UTC. Set your time zone: /timezone <place>")
 
 
-def test_a_mere_delay_is_the_same_everywhere() -> None:
-    assert len(told(ChatHarness(), "/remind in 10 minutes tea", locale="de")) == 1
+def test_a_relative_delay_needs_no_time_zone_hint() -> None:
+    assert len(reply_lines(ChatHarness(), "/remind in 10 minutes tea", locale="de")) == 1
 
 
-def test_a_zone_that_is_no_more_is_as_if_none_was_told() -> None:
+def test_a_stored_zone_that_no_longer_exists_is_ignored() -> None:
     harness = ChatHarness().set_timezone("Europe/Atlantis")
     assert "(UTC)" in harness.say("/remind at 15:00 tea")
 
 
-# Times and queues
+# Messages that arrive late
 
 
 @pytest.mark.parametrize("text", ["/remind in 10 minutes tea", "/remind at 12:10 tea"])
@@ -124,64 +124,65 @@ def test_a_zone_that_is_no_more_is_as_if_none_was_told() -> None:
         (NOW + 15 * MINUTE, NOW + 10 * MINUTE),
     ],
 )
-def test_times_count_from_when_it_was_said(text: str, now: datetime, due: datetime) -> None:
+def test_times_are_relative_to_when_the_message_was_sent(
+    text: str, now: datetime, due: datetime
+) -> None:
     harness = ChatHarness()
     assert "12:10 (UTC): tea" in harness.say(text, now=now)
     assert harness.task.due_at == due
 
 
-def test_what_is_overdue_by_a_slow_queue_is_sent_at_once() -> None:
+def test_a_task_overdue_because_of_a_slow_queue_is_enqueued_at_once() -> None:
     harness = ChatHarness()
     harness.say("/remind in 10 minutes tea", now=NOW + 12 * MINUTE)
-    assert [one.task_id for one in harness.queue] == [harness.task.id]
+    assert [message.task_id for message in harness.queue] == [harness.task.id]
 
 
 @pytest.mark.parametrize("text", ["/remind in 10 minutes tea", "/do in 10 minutes tea"])
-def test_what_is_long_overdue_is_asked_for_again(text: str) -> None:
+def test_a_request_that_arrives_long_after_its_due_time_creates_no_task(text: str) -> None:
     harness = ChatHarness()
     reply = harness.say(text, now=NOW + 15 * MINUTE + MINUTE / 60)
     assert reply.startswith("Your message arrived too late")
     assert harness.tasks == []
 
 
-def test_what_was_made_before_is_told_however_late_it_comes_again() -> None:
+def test_a_redelivered_message_gets_the_same_reply_however_late() -> None:
     harness = ChatHarness()
     replies = [
-        harness.say("/remind in 10 minutes tea", key="same", now=NOW + late)
-        for late in (MINUTE, 2 * MINUTE, HOUR)
+        harness.say("/remind in 10 minutes tea", key="same", now=NOW + delay)
+        for delay in (MINUTE, 2 * MINUTE, HOUR)
     ]
     assert len(set(replies)) == len(harness.tasks) == 1
     assert replies[0].startswith("Reminder ")
 
 
-def test_a_message_read_otherwise_the_second_time_is_told_what_was_made() -> None:
+def test_a_redelivered_message_that_parses_differently_reports_the_stored_task() -> None:
     harness = ChatHarness()
-    first = harness.say("/remind at 15:00 tea", key="same")
+    first_reply = harness.say("/remind at 15:00 tea", key="same")
     harness.set_timezone("Asia/Tokyo")
-    again = harness.say("/remind at 23:00 tea", key="same")
-    name = first.split()[1]
-    assert again == (
-        f"Reminder {name} set for Wednesday 18 Feb 2026, 00:00 (Asia/Tokyo): tea"  # 15:00 in UTC
-    )
+    second_reply = harness.say("/remind at 23:00 tea", key="same")
+    short_id = first_reply.split()[1]
+    due_in_tokyo = "Wednesday 18 Feb 2026, 00:00 (Asia/Tokyo)"  # 15:00 in UTC
+    assert second_reply == f"Reminder {short_id} set for {due_in_tokyo}: tea"
     assert len(harness.tasks) == 1
 
 
-# Once is enough
+# Duplicates
 
 
-def test_a_near_duplicate_is_made_and_pointed_out() -> None:
+def test_a_similar_task_is_created_and_the_reply_mentions_the_first() -> None:
     harness = ChatHarness().set_timezone(BERLIN)
     harness.say("/remind at 18:00 pay the rent")
-    [before] = harness.tasks
-    _, *hint = told(harness, "/remind at 18:03 Pay the rent!")
+    [first_task] = harness.tasks
+    _, *hint = reply_lines(harness, "/remind at 18:03 Pay the rent!")
     assert len(harness.tasks) == 2
     assert "\n".join(hint) == (
-        f"Similar task: {before.short_id}, Tuesday 17 Feb 2026, 18:00 (Europe/Berlin): "
-        f"pay the rent\nCancel it: /cancel {before.short_id}"
+        f"Similar task: {first_task.short_id}, Tuesday 17 Feb 2026, 18:00 (Europe/Berlin): "
+        f"pay the rent\nCancel it: /cancel {first_task.short_id}"
     )
 
 
-def test_anothers_task_is_no_duplicate() -> None:
+def test_a_task_of_another_owner_is_not_a_duplicate() -> None:
     harness = ChatHarness()
     harness.say("/remind at 18:00 pay the rent", sender_id="bob")
     assert "Similar task" not in harness.say("/remind at 18:00 pay the rent")
@@ -190,51 +191,51 @@ def test_anothers_task_is_no_duplicate() -> None:
 # Actions
 
 
-def act(text: str, *providers: str) -> tuple[str, Task]:
+def create_action(text: str, *providers: str) -> tuple[str, Task]:
     harness = ChatHarness(providers=providers)
     return harness.say(text), harness.task
 
 
-def test_an_action_without_a_time_starts_now_by_the_first_provider() -> None:
-    reply, task = act("/do sum up the day", "scripted", "openai")
+def test_an_action_without_a_time_starts_now_with_the_first_provider() -> None:
+    reply, task = create_action("/do sum up the day", "scripted", "openai")
     assert reply == f"Action {task.short_id} starts now: sum up the day"
     assert (task.type, task.policy, task.payload) == ("action", "agent", {"provider": "scripted"})
     assert (task.due_at, task.description) == (NOW, "sum up the day")
 
 
-def test_an_action_has_its_time() -> None:
-    reply, task = act("/do at 18:00 sum up the day", "openai")
+def test_an_action_can_have_a_due_time() -> None:
+    reply, task = create_action("/do at 18:00 sum up the day", "openai")
     assert "set for Tuesday 17 Feb 2026, 18:00 (UTC): sum up the day" in reply
     assert task.due_at == NOW + 6 * HOUR
 
 
 @pytest.mark.parametrize("text", ["/do call Bob tomorrow at 9", "/do sum up the day on friday"])
-def test_a_time_at_the_end_of_an_action_is_asked_about(text: str) -> None:
+def test_a_time_at_the_end_of_an_action_needs_confirmation(text: str) -> None:
     harness = ChatHarness()
     assert harness.say(text).startswith("Should it run at the time at the end?")
     assert not harness.store.tasks
 
 
-def test_what_is_only_about_a_time_is_done_now() -> None:
+def test_a_date_within_the_description_does_not_delay_an_action() -> None:
     harness = ChatHarness()
     assert "starts now" in harness.say("/do buy a ticket for friday")
     assert "starts now" in harness.say("/do write the report of last week")
 
 
-def test_an_action_that_is_to_start_now_does_so_after_a_slow_queue_too() -> None:
+def test_an_immediate_action_starts_after_a_short_queue_delay() -> None:
     harness = ChatHarness()
     assert "starts now" in harness.say("/do sum up the day", now=NOW + 5 * MINUTE)
-    assert [one.task_id for one in harness.queue] == [harness.task.id]
+    assert [message.task_id for message in harness.queue] == [harness.task.id]
 
 
 @pytest.mark.parametrize("text", ["/do sum up the day", "/do now sum up the day"])
-def test_an_action_asked_for_long_ago_is_not_done_without_asking(text: str) -> None:
+def test_an_immediate_action_that_arrives_too_late_is_not_created(text: str) -> None:
     harness = ChatHarness()
     assert harness.say(text, now=NOW + 6 * MINUTE).startswith("Your message arrived too late")
     assert harness.store.tasks == {}
 
 
-def test_where_nobody_can_do_it_that_is_said() -> None:
+def test_without_a_provider_the_reply_says_actions_are_unavailable() -> None:
     harness = ChatHarness(providers=())
     assert (
         harness.say("/do sum up the day")

@@ -1,4 +1,4 @@
-"""Whether somebody is told, and when: what they want to hear, and their quiet hours."""
+"""Whether and when a notification is delivered: notify level, quiet hours, staleness."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.fakes.tasks import MemoryStore
 ADA = Owner("console", "ada")
 
 
-class Heard:
+class FakeChannel:
     def __init__(self, error: Exception | None = None) -> None:
         self.targets: list[str] = []
         self._error = error
@@ -45,14 +45,14 @@ class Heard:
         raise NotImplementedError
 
 
-class Bench:
+class Harness:
     def __init__(self, *, notify: NotifyLevel | None = None, quiet: str | None = None) -> None:
-        self.channel = Heard()
+        self.channel = FakeChannel()
         profiles, quiet_hours = MemoryProfiles(), MemoryQuietHours()
         profiles.save(Profile(ADA, notify=notify))
         quiet_hours.set(ADA, QuietHours.from_text(quiet) if quiet else None)
         self.store = MemoryStore()
-        self.crier = NotificationDeps(
+        self.deps = NotificationDeps(
             channels={"console": self.channel},
             profiles=profiles,
             quiet_hours=quiet_hours,
@@ -60,121 +60,129 @@ class Bench:
             default_notify=NotifyLevel.IMPORTANT,
         )
 
-    def give(self, *, has_waited: bool = False, **fields: Any) -> DeliveryResult:
+    def deliver(self, *, is_redelivery: bool = False, **fields: Any) -> DeliveryResult:
         defaults = {
             "channel": "console",
             "target": "ada",
             "message": ChatMessage("hi"),
             "idempotency_key": "x:1",
         }
-        notice = Notification(**{**defaults, "task_id": "x", "sender_id": "ada", **fields})
-        return deliver_notification(notice, self.crier, is_redelivery=has_waited, now=NOW)
+        notification = Notification(**{**defaults, "task_id": "x", "sender_id": "ada", **fields})
+        return deliver_notification(notification, self.deps, is_redelivery=is_redelivery, now=NOW)
 
 
 @pytest.mark.parametrize("level", NotifyLevel)
 @pytest.mark.parametrize("kind", NotificationKind)
-def test_somebody_hears_what_they_want_to_hear(level: NotifyLevel, kind: NotificationKind) -> None:
-    harness = Bench(notify=level)
-    told = harness.give(kind=kind).outcome
-    assert told is (DeliveryOutcome.SENT if level.wants(kind) else DeliveryOutcome.MUTED)
+def test_the_owners_notify_level_decides_what_is_sent(
+    level: NotifyLevel, kind: NotificationKind
+) -> None:
+    harness = Harness(notify=level)
+    outcome = harness.deliver(kind=kind).outcome
+    assert outcome is (DeliveryOutcome.SENT if level.wants(kind) else DeliveryOutcome.MUTED)
     assert bool(harness.channel.targets) is level.wants(kind)
 
 
-def test_whoever_said_nothing_hears_what_the_setting_says() -> None:
-    harness = Bench()
-    assert harness.give(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.MUTED
-    harness.crier = replace(harness.crier, default_notify=NotifyLevel.ALL)
-    assert harness.give(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
+def test_an_owner_without_a_notify_level_has_the_default() -> None:
+    harness = Harness()
+    assert harness.deliver(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.MUTED
+    harness.deps = replace(harness.deps, default_notify=NotifyLevel.ALL)
+    assert harness.deliver(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
 
 
-def test_in_quiet_hours_it_is_held_until_they_end() -> None:
-    harness = Bench(quiet="11:00 13:30 UTC")
-    assert harness.give() == DeliveryResult(DeliveryOutcome.DEFERRED, NOW + HOUR + 30 * MINUTE)
+def test_a_notification_in_quiet_hours_is_deferred_until_they_end() -> None:
+    harness = Harness(quiet="11:00 13:30 UTC")
+    assert harness.deliver() == DeliveryResult(DeliveryOutcome.DEFERRED, NOW + HOUR + 30 * MINUTE)
     assert harness.channel.targets == []
 
 
-def test_nothing_is_held_where_quiet_hours_were_called_off_a_moment_ago(
+def test_a_notification_is_sent_if_quiet_hours_were_just_turned_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    harness = Bench(quiet="11:00 13:30 UTC")
-    monkeypatch.setattr(harness.crier.quiet_hours, "get", lambda _: None)
-    assert harness.give().outcome is DeliveryOutcome.SENT
+    harness = Harness(quiet="11:00 13:30 UTC")
+    monkeypatch.setattr(harness.deps.quiet_hours, "get", lambda _: None)
+    assert harness.deliver().outcome is DeliveryOutcome.SENT
 
 
-def test_what_is_not_wanted_is_not_held() -> None:
+def test_a_muted_notification_is_not_deferred() -> None:
     assert (
-        Bench(quiet="11:00 13:30 UTC").give(kind=NotificationKind.RETRY).outcome
+        Harness(quiet="11:00 13:30 UTC").deliver(kind=NotificationKind.RETRY).outcome
         is DeliveryOutcome.MUTED
     )
 
 
-def test_what_was_asked_for_in_the_same_quiet_hours_is_told() -> None:
-    harness = Bench(quiet="11:00 13:30 UTC")
-    assert harness.give(owner_requested_at=NOW - HOUR).outcome is DeliveryOutcome.SENT
-    assert harness.give(owner_requested_at=NOW - 61 * MINUTE).outcome is DeliveryOutcome.DEFERRED
+def test_a_request_made_in_the_same_quiet_hours_is_not_deferred() -> None:
+    harness = Harness(quiet="11:00 13:30 UTC")
+    assert harness.deliver(owner_requested_at=NOW - HOUR).outcome is DeliveryOutcome.SENT
+    assert harness.deliver(owner_requested_at=NOW - 61 * MINUTE).outcome is DeliveryOutcome.DEFERRED
 
 
-def test_what_is_about_nobody_in_particular_is_told_at_once() -> None:
-    """Such as an alert, or what the operators hear of another's task."""
-    harness = Bench(notify=NotifyLevel.NONE, quiet="11:00 13:30 UTC")
-    assert harness.give(sender_id=None, kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
+def test_a_notification_without_an_owner_is_sent_at_once() -> None:
+    """For example an alert, or an operator's notification about another owner's task."""
+    harness = Harness(notify=NotifyLevel.NONE, quiet="11:00 13:30 UTC")
+    assert (
+        harness.deliver(sender_id=None, kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
+    )
 
 
-def test_somebody_who_is_gone_is_not_told_and_nothing_is_raised() -> None:
-    harness = Bench()
-    gone = Heard(RecipientGoneError("console", "left"))
-    harness.crier = replace(harness.crier, channels={"console": gone})
-    given = harness.give()
-    assert given.outcome is DeliveryOutcome.RECIPIENT_GONE
-    assert "left" in str(given.reason)
+def test_an_unreachable_recipient_is_reported_and_raises_no_error() -> None:
+    harness = Harness()
+    unreachable = FakeChannel(RecipientGoneError("console", "left"))
+    harness.deps = replace(harness.deps, channels={"console": unreachable})
+    result = harness.deliver()
+    assert result.outcome is DeliveryOutcome.RECIPIENT_GONE
+    assert "left" in str(result.reason)
 
 
-def test_what_the_channel_raises_otherwise_is_passed_on() -> None:
-    harness = Bench()
-    harness.crier = replace(harness.crier, channels={"console": Heard(OSError("down"))})
+def test_other_channel_errors_are_raised() -> None:
+    harness = Harness()
+    harness.deps = replace(harness.deps, channels={"console": FakeChannel(OSError("down"))})
     with pytest.raises(OSError, match="down"):
-        harness.give()
+        harness.deliver()
 
 
 @pytest.mark.parametrize("kind", NotificationKind)
-def test_what_waited_and_is_over_is_not_told(kind: NotificationKind) -> None:
-    """Its task is gone. How something ended stays true."""
-    harness = Bench(notify=NotifyLevel.ALL)
-    told = harness.give(kind=kind, run_id="run-1", has_waited=True).outcome
-    assert told is (DeliveryOutcome.STALE if kind.can_become_stale else DeliveryOutcome.SENT)
+def test_a_deferred_notification_that_became_stale_is_not_sent(kind: NotificationKind) -> None:
+    """The task no longer exists. A notification about a final outcome never becomes stale."""
+    harness = Harness(notify=NotifyLevel.ALL)
+    outcome = harness.deliver(kind=kind, run_id="run-1", is_redelivery=True).outcome
+    assert outcome is (DeliveryOutcome.STALE if kind.can_become_stale else DeliveryOutcome.SENT)
     assert bool(harness.channel.targets) is not kind.can_become_stale
 
 
-def test_what_waited_and_still_holds_is_told() -> None:
-    harness = Bench()
+def test_a_deferred_notification_that_still_applies_is_sent() -> None:
+    harness = Harness()
     harness.store.create(an_action(id="x", status=Status.BLOCKED, run=a_run()))
     assert (
-        harness.give(kind=NotificationKind.ESCALATION, run_id="run-1", has_waited=True).outcome
+        harness.deliver(
+            kind=NotificationKind.ESCALATION, run_id="run-1", is_redelivery=True
+        ).outcome
         is DeliveryOutcome.SENT
     )
 
 
-def test_for_what_comes_at_once_no_task_is_read() -> None:
-    harness = Bench()
+def test_a_first_delivery_does_not_read_the_task() -> None:
+    harness = Harness()
     assert (
-        harness.give(kind=NotificationKind.FIRST_FAILURE, run_id="run-1").outcome
+        harness.deliver(kind=NotificationKind.FIRST_FAILURE, run_id="run-1").outcome
         is DeliveryOutcome.SENT
     )
 
 
-def test_what_is_held_once_more_is_looked_at_when_it_can_be_told() -> None:
-    harness = Bench(quiet="11:00 13:30 UTC")
+def test_staleness_is_not_checked_while_a_notification_is_deferred() -> None:
+    harness = Harness(quiet="11:00 13:30 UTC")
     assert (
-        harness.give(kind=NotificationKind.VERIFICATION, run_id="run-1", has_waited=True).outcome
+        harness.deliver(
+            kind=NotificationKind.VERIFICATION, run_id="run-1", is_redelivery=True
+        ).outcome
         is DeliveryOutcome.DEFERRED
     )
 
 
-def test_a_channel_that_is_not_set_up_tells_nobody() -> None:
-    assert Bench().give(channel="pigeon").outcome is DeliveryOutcome.NO_CHANNEL
+def test_a_notification_for_an_unconfigured_channel_is_not_sent() -> None:
+    assert Harness().deliver(channel="pigeon").outcome is DeliveryOutcome.NO_CHANNEL
 
 
-def test_what_became_of_a_notice_is_logged_in_one_word_each() -> None:
+def test_each_outcome_has_its_own_log_event() -> None:
     assert set(DeliveryOutcome) == {
         *("notification_sent", "notification_deferred", "notification_muted", "notification_stale"),
         *("notification_without_channel", "recipient_gone"),

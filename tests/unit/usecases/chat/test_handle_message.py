@@ -1,4 +1,4 @@
-"""A message is acted on once and answered, whatever is lost on the way."""
+"""A message is handled once and answered, despite crashes and failed sends."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tests.support.fakes.chat import MemoryReplyStore
 REMIND = a_message("/remind in 10 minutes tea")
 
 
-class LostError(Exception):
+class CrashError(Exception):
     pass
 
 
-class BreakingAnswers(MemoryReplyStore):
+class FailingReplyStore(MemoryReplyStore):
     def __init__(self) -> None:
         super().__init__()
         self.writes_until_it_breaks = 100
 
     def save(self, message: Message, reply: StoredReply) -> None:
         if not self.writes_until_it_breaks:
-            raise LostError
+            raise CrashError
         self.writes_until_it_breaks -= 1
         super().save(message, reply)
 
@@ -45,14 +45,14 @@ class Platform:
 
     def reply(self, message: Message, content: ChatMessage) -> None:  # noqa: ARG002
         if self.is_down:
-            raise LostError
+            raise CrashError
         self.told.append(content.text)
 
 
 class Chat:
     def __init__(self) -> None:
         self._harness = ChatHarness()
-        self.answers = BreakingAnswers()
+        self.answers = FailingReplyStore()
         self.platform = Platform()
 
     @property
@@ -63,13 +63,13 @@ class Chat:
         return handle_message(message, self._harness.context, self.platform, self.answers, now=now)
 
 
-def test_a_message_is_acted_on_and_answered() -> None:
+def test_a_message_is_handled_and_answered() -> None:
     chat = Chat()
 
     assert chat.parse()
     assert [task.description for task in chat.tasks] == ["tea"]
-    [told] = chat.platform.told
-    assert "late" not in told
+    [reply] = chat.platform.told
+    assert "late" not in reply
 
 
 def test_a_message_delivered_four_times_is_answered_once() -> None:
@@ -79,7 +79,7 @@ def test_a_message_delivered_four_times_is_answered_once() -> None:
     assert len(chat.tasks) == len(chat.platform.told) == 1
 
 
-def test_two_messages_with_the_same_words_are_two() -> None:
+def test_two_messages_with_the_same_text_are_handled_separately() -> None:
     chat = Chat()
     chat.parse()
     chat.parse(a_message(REMIND.text, dedup_key="message-2"))
@@ -87,10 +87,10 @@ def test_two_messages_with_the_same_words_are_two() -> None:
     assert len(chat.tasks) == len(chat.platform.told) == 2
 
 
-def test_an_answer_that_did_not_get_through_is_told_again_and_nothing_is_done_again() -> None:
+def test_a_failed_reply_is_sent_again_without_handling_the_message_again() -> None:
     chat = Chat()
     chat.platform.is_down = True
-    with pytest.raises(LostError):
+    with pytest.raises(CrashError):
         chat.parse()
     [task] = chat.tasks
     chat.platform.is_down = False
@@ -100,24 +100,24 @@ def test_an_answer_that_did_not_get_through_is_told_again_and_nothing_is_done_ag
     assert len(chat.platform.told) == 1
 
 
-@pytest.mark.parametrize(("later", "is_late"), [(59, False), (60, True)])
-def test_an_answer_that_is_told_late_says_so(later: int, is_late: bool) -> None:
+@pytest.mark.parametrize(("delay", "is_late"), [(59, False), (60, True)])
+def test_a_late_reply_says_that_it_is_late(delay: int, is_late: bool) -> None:
     chat = Chat()
     chat.platform.is_down = True
-    with pytest.raises(LostError):
+    with pytest.raises(CrashError):
         chat.parse()
     chat.platform.is_down = False
 
-    assert chat.parse(now=REMIND.sent_at + timedelta(seconds=later))
-    [told] = chat.platform.told
-    assert ("This reply is late. You wrote on" in told) is is_late
+    assert chat.parse(now=REMIND.sent_at + timedelta(seconds=delay))
+    [reply] = chat.platform.told
+    assert ("This reply is late. You wrote on" in reply) is is_late
 
 
 @pytest.mark.parametrize("written", [0, 1])
-def test_a_crash_at_any_write_leaves_one_task_and_an_answer(written: int) -> None:
+def test_a_crash_at_any_write_leaves_one_task_and_one_reply(written: int) -> None:
     chat = Chat()
     chat.answers.writes_until_it_breaks = written
-    with pytest.raises(LostError):
+    with pytest.raises(CrashError):
         chat.parse()
     chat.answers.writes_until_it_breaks = 100
     chat.parse()
@@ -125,4 +125,4 @@ def test_a_crash_at_any_write_leaves_one_task_and_an_answer(written: int) -> Non
     assert len(chat.tasks) == 1
     # Where only the note that it was told is lost, it is told once more.
     assert len(chat.platform.told) == 1 + written
-    assert all(told.startswith(chat.platform.told[0]) for told in chat.platform.told)
+    assert all(reply.startswith(chat.platform.told[0]) for reply in chat.platform.told)

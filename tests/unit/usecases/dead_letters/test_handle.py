@@ -1,4 +1,4 @@
-"""A message nobody could process becomes a failure of its task, is sent again, or is kept."""
+"""A dead letter becomes a failure of its task, is requeued, or is stored."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListNotifications, ListQueue
 from tests.support.fakes.tasks import MemoryStore
 
-LATER = NOW + HOUR  # long after the message was due and died
+LATER = NOW + HOUR  # long after the message was due and became a dead letter
 
 
 class ListLetters(list[DeadLetter]):
@@ -48,19 +48,19 @@ class ListLetters(list[DeadLetter]):
         self.remove(letter)
 
 
-class Office:
+class DeadLetterHarness:
     def __init__(self, *tasks: Task) -> None:
         self.store = MemoryStore(*tasks)
         self.queue = ListQueue()
         self.letters = ListLetters()
-        self.notices = ListNotifications()
+        self.notifications = ListNotifications()
         self.clock = ManualClock(LATER)
 
-    def take(self, content: DeadLetterContent | None, **fields: Any) -> DeadLetterOutcome:
+    def handle(self, content: DeadLetterContent | None, **fields: Any) -> DeadLetterOutcome:
         recorder = failure_deps(self.store, queue=self.queue, clock=self.clock)
         letter = a_letter(**fields)
         return handle_dead_letter(
-            letter, content, DeadLetterDeps(recorder, self.letters, self.notices)
+            letter, content, DeadLetterDeps(recorder, self.letters, self.notifications)
         )
 
     @property
@@ -76,126 +76,126 @@ def a_letter(**fields: Any) -> DeadLetter:
 DUE_NOW = Dispatch(NOW, ID)
 
 
-# Kept
+# Stored letters
 
 
-def test_a_letter_that_cannot_be_read_is_kept_and_says_so() -> None:
-    office = Office()
-    assert office.take(None) is DeadLetterOutcome.STORED
-    assert office.letters == [a_letter(reason="the message cannot be parsed")]
+def test_an_unreadable_letter_is_stored_with_its_reason() -> None:
+    harness = DeadLetterHarness()
+    assert harness.handle(None) is DeadLetterOutcome.STORED
+    assert harness.letters == [a_letter(reason="the message cannot be parsed")]
 
 
-def test_whoever_said_what_nobody_could_answer_is_told_so() -> None:
-    office = Office()
-    said = a_message(
+def test_the_sender_of_an_unanswered_message_is_notified() -> None:
+    harness = DeadLetterHarness()
+    message = a_message(
         "/remind in 10 minutes tea", reply_context={"interaction_token": "opens doors"}
     )
 
-    assert office.take(said, queue=Queue.CHAT) is DeadLetterOutcome.STORED
-    [notice] = office.notices
-    assert (notice.channel, notice.target) == ("console", "ada")
-    assert "/remind in 10 minutes tea" in notice.message.text
+    assert harness.handle(message, queue=Queue.CHAT) is DeadLetterOutcome.STORED
+    [notification] = harness.notifications
+    assert (notification.channel, notification.target) == ("console", "ada")
+    assert "/remind in 10 minutes tea" in notification.message.text
 
 
-def test_what_nobody_could_answer_is_quoted_on_one_line_and_no_longer_than_need_be() -> None:
-    office = Office()
-    office.take(a_message(f"/remind \u202e in\n5m {'x' * 200}"), queue=Queue.CHAT)
-    [notice] = office.notices
-    quoted, _ = notice.message.text.splitlines()
-    assert quoted == f"I could not answer this message: /remind  in 5m {'x' * 85} …"
+def test_the_notification_quotes_the_message_truncated_on_one_line() -> None:
+    harness = DeadLetterHarness()
+    harness.handle(a_message(f"/remind \u202e in\n5m {'x' * 200}"), queue=Queue.CHAT)
+    [notification] = harness.notifications
+    first_line, _ = notification.message.text.splitlines()
+    assert first_line == f"I could not answer this message: /remind  in 5m {'x' * 85} …"
 
 
-def test_what_opens_doors_is_not_kept_with_a_message() -> None:
-    office = Office()
-    said = a_message("/tasks", reply_context={"interaction_token": "opens doors"})
-    office.take(said, queue=Queue.CHAT, body=json.dumps(said.to_json()))
+def test_a_stored_message_does_not_include_its_reply_context() -> None:
+    harness = DeadLetterHarness()
+    message = a_message("/tasks", reply_context={"interaction_token": "opens doors"})
+    harness.handle(message, queue=Queue.CHAT, body=json.dumps(message.to_json()))
 
-    [letter] = office.letters
-    assert Message.from_json(json.loads(letter.body)) == said.without_reply_context()
+    [letter] = harness.letters
+    assert Message.from_json(json.loads(letter.body)) == message.without_reply_context()
     assert "opens doors" not in letter.body
 
 
 @pytest.mark.parametrize(
     "content", [DUE_NOW, a_failure_report(claim_task(a_task()))], ids=["a dispatch", "a report"]
 )
-def test_a_letter_about_a_task_nobody_knows_is_kept(content: Dispatch | FailureReport) -> None:
-    office = Office()
-    assert office.take(content) is DeadLetterOutcome.STORED
-    assert office.letters == [a_letter(reason=f"there is no task {ID}", task_id=ID)]
+def test_a_letter_about_an_unknown_task_is_stored(content: Dispatch | FailureReport) -> None:
+    harness = DeadLetterHarness()
+    assert harness.handle(content) is DeadLetterOutcome.STORED
+    assert harness.letters == [a_letter(reason=f"there is no task {ID}", task_id=ID)]
 
 
-def test_a_letter_that_is_too_long_is_kept_in_part() -> None:
-    office = Office()
-    office.take(None, body="😀" * 60_000)
-    [letter] = office.letters
+def test_a_letter_that_is_too_long_is_truncated_and_cannot_be_redriven() -> None:
+    harness = DeadLetterHarness()
+    harness.handle(None, body="😀" * 60_000)
+    [letter] = harness.letters
     assert (letter.is_truncated, letter.can_redrive, letter.body[:2]) == (True, False, "😀😀")
 
 
-# Reports
+# Failure reports
 
 
-def test_a_report_that_died_is_recorded_all_the_same() -> None:
-    office = Office(claim_task(a_task()))
+def test_a_dead_failure_report_is_recorded() -> None:
+    harness = DeadLetterHarness(claim_task(a_task()))
     assert (
-        office.take(a_failure_report(office.task), queue=Queue.FAILURES)
+        harness.handle(a_failure_report(harness.task), queue=Queue.FAILURES)
         is DeadLetterOutcome.RECORDED
     )
-    assert (office.task.retry_count, office.task.last_error) == (1, "boom")
+    assert (harness.task.retry_count, harness.task.last_error) == (1, "boom")
 
 
-def test_a_report_that_was_recorded_before_it_died_changes_nothing() -> None:
+def test_a_dead_failure_report_that_was_already_recorded_is_stale() -> None:
     report = a_failure_report(claim_task(a_task()))
-    office = Office(fail_repeatedly(a_task(), 1))
-    before = office.task
-    assert office.take(report, queue=Queue.FAILURES) is DeadLetterOutcome.STALE
-    assert (office.task, office.letters) == (before, [])
+    harness = DeadLetterHarness(fail_repeatedly(a_task(), 1))
+    before = harness.task
+    assert harness.handle(report, queue=Queue.FAILURES) is DeadLetterOutcome.STALE
+    assert (harness.task, harness.letters) == (before, [])
 
 
-# Dispatches that nobody took
+# Dispatches that no worker received
 
 
-def test_a_task_nobody_took_is_sent_again() -> None:
-    office = Office(a_task())
-    assert office.take(DUE_NOW) is DeadLetterOutcome.REQUEUED
-    assert office.queue == [Dispatch(LATER, ID)]
+def test_an_undelivered_task_is_requeued() -> None:
+    harness = DeadLetterHarness(a_task())
+    assert harness.handle(DUE_NOW) is DeadLetterOutcome.REQUEUED
+    assert harness.queue == [Dispatch(LATER, ID)]
 
 
-def test_a_task_nobody_took_is_due_at_once_and_nothing_is_counted() -> None:
-    office = Office(a_task(retry_count=1))
-    office.take(DUE_NOW)
-    task = office.task
+def test_an_undelivered_task_is_due_at_once_and_counts_no_retry() -> None:
+    harness = DeadLetterHarness(a_task(retry_count=1))
+    harness.handle(DUE_NOW)
+    task = harness.task
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, LATER, 1)
     assert task.nominal_at == NOW
 
 
-def test_a_task_nobody_took_says_why() -> None:
-    office = Office(a_task())
-    office.take(DUE_NOW)
-    assert office.task.last_error == "no worker received the message"
+def test_an_undelivered_task_records_the_reason() -> None:
+    harness = DeadLetterHarness(a_task())
+    harness.handle(DUE_NOW)
+    assert harness.task.last_error == "no worker received the message"
 
 
 @pytest.mark.parametrize(
     ("ahead", "sent"), [(MILLISECOND, 1), (HOUR, 0)], ids=["soon", "left to the scanner"]
 )
-def test_a_task_whose_time_has_not_come_does_not_run_early(ahead: timedelta, sent: int) -> None:
-    office = Office(a_task(due_at=LATER + ahead))
+def test_a_letter_for_a_future_task_does_not_run_it_early(ahead: timedelta, sent: int) -> None:
+    harness = DeadLetterHarness(a_task(due_at=LATER + ahead))
     dispatch = Dispatch(LATER + ahead, ID)
-    assert office.take(dispatch) is DeadLetterOutcome.REQUEUED
-    assert (office.task.due_at, office.queue) == (dispatch.due_at, [dispatch] * sent)
+    assert harness.handle(dispatch) is DeadLetterOutcome.REQUEUED
+    assert (harness.task.due_at, harness.queue) == (dispatch.due_at, [dispatch] * sent)
 
 
-def test_the_same_letter_again_is_stale() -> None:
-    office = Office(a_task())
-    office.take(DUE_NOW)
-    assert office.take(DUE_NOW) is DeadLetterOutcome.STALE
+def test_a_redelivered_letter_is_stale() -> None:
+    harness = DeadLetterHarness(a_task())
+    harness.handle(DUE_NOW)
+    assert harness.handle(DUE_NOW) is DeadLetterOutcome.STALE
 
 
-def test_a_task_that_somebody_took_after_all_is_left_to_them() -> None:
-    office = Office(a_task())
-    mine = claim_task(a_task(), at=LATER)
-    office.store.concurrent_writes = [lambda: office.store.tasks.update({ID: mine})]
-    assert office.take(DUE_NOW) is DeadLetterOutcome.STALE
-    assert (office.task, office.queue) == (mine, [])
+def test_a_task_claimed_concurrently_is_not_requeued() -> None:
+    harness = DeadLetterHarness(a_task())
+    claimed_task = claim_task(a_task(), at=LATER)
+    harness.store.concurrent_writes = [lambda: harness.store.tasks.update({ID: claimed_task})]
+    assert harness.handle(DUE_NOW) is DeadLetterOutcome.STALE
+    assert (harness.task, harness.queue) == (claimed_task, [])
 
 
 @pytest.mark.parametrize(
@@ -211,29 +211,31 @@ def test_a_task_that_somebody_took_after_all_is_left_to_them() -> None:
     ],
     ids=["moved", "paused", "cancelled", "to be retried", "failed", "delivered", "blocked"],
 )
-def test_a_letter_that_time_has_passed_by_changes_nothing(task: Task) -> None:
-    office = Office(task)
-    assert office.take(DUE_NOW) is DeadLetterOutcome.STALE
-    assert (office.task, office.queue, office.letters) == (task, [], [])
+def test_a_letter_for_an_outdated_dispatch_changes_nothing(task: Task) -> None:
+    harness = DeadLetterHarness(task)
+    assert harness.handle(DUE_NOW) is DeadLetterOutcome.STALE
+    assert (harness.task, harness.queue, harness.letters) == (task, [], [])
 
 
-# Dispatches whose worker vanished
+# Dispatches whose worker crashed
 
 
 @pytest.mark.parametrize(
-    ("after", "taken"),
+    ("after", "expected_outcome"),
     [(LEASE - MILLISECOND, DeadLetterOutcome.STALE), (LEASE, DeadLetterOutcome.RECORDED)],
 )
-def test_a_worker_has_the_length_of_its_lease(after: timedelta, taken: DeadLetterOutcome) -> None:
-    office = Office(claim_task(a_task()))
-    office.clock.at = NOW + after
-    assert office.take(DUE_NOW) is taken
+def test_a_crash_is_recorded_only_after_the_lease_expired(
+    after: timedelta, expected_outcome: DeadLetterOutcome
+) -> None:
+    harness = DeadLetterHarness(claim_task(a_task()))
+    harness.clock.at = NOW + after
+    assert harness.handle(DUE_NOW) is expected_outcome
 
 
-def test_a_worker_that_vanished_leaves_a_crashed_run_that_counts() -> None:
-    office = Office(claim_task(a_task()))
-    office.take(DUE_NOW, cause=Cause.CRASH)
-    assert (run_of(office.task).status, office.task.retry_count) == (RunStatus.CRASHED, 1)
+def test_an_expired_lease_leaves_a_crashed_run_that_counts_as_a_retry() -> None:
+    harness = DeadLetterHarness(claim_task(a_task()))
+    harness.handle(DUE_NOW, cause=Cause.CRASH)
+    assert (run_of(harness.task).status, harness.task.retry_count) == (RunStatus.CRASHED, 1)
 
 
 @pytest.mark.parametrize(
@@ -249,103 +251,109 @@ def test_a_worker_that_vanished_leaves_a_crashed_run_that_counts() -> None:
         ),
     ],
 )
-def test_why_the_message_died_is_why_the_run_failed(
+def test_the_cause_of_the_dead_letter_becomes_the_error_of_the_run(
     cause: Cause, error: str, category: str
 ) -> None:
-    office = Office(claim_task(an_action()))
-    office.take(DUE_NOW, cause=cause)
-    assert (office.task.last_error, office.task.last_error_category) == (error, category)
+    harness = DeadLetterHarness(claim_task(an_action()))
+    harness.handle(DUE_NOW, cause=cause)
+    assert (harness.task.last_error, harness.task.last_error_category) == (error, category)
 
 
-def test_a_worker_that_vanished_for_no_reason_known_is_told_of_like_by_the_sweeper() -> None:
-    office = Office(claim_task(an_action()))
-    office.take(DUE_NOW)
-    noted = diagnosis_of(office.task)
-    assert (noted.type, noted.code) == ("WorkerVanished", "worker_vanished")
+def test_a_crash_of_unknown_cause_is_reported_like_one_found_by_the_sweeper() -> None:
+    harness = DeadLetterHarness(claim_task(an_action()))
+    harness.handle(DUE_NOW)
+    diagnosis = diagnosis_of(harness.task)
+    assert (diagnosis.type, diagnosis.code) == ("WorkerVanished", "worker_vanished")
 
 
 def test_a_third_crash_in_a_row_is_final() -> None:
-    office = Office(claim_task(fail_repeatedly(a_task(), 2), "run-3"))
-    office.take(Dispatch(office.task.due_at, ID), cause=Cause.CRASH)
-    assert office.task.status is Status.FAILED
+    harness = DeadLetterHarness(claim_task(fail_repeatedly(a_task(), 2), "run-3"))
+    harness.handle(Dispatch(harness.task.due_at, ID), cause=Cause.CRASH)
+    assert harness.task.status is Status.FAILED
 
 
-# Sent back
+# Redrive
 
 
-class ListMail(list[DeadLetter]):
+class ListRedriver(list[DeadLetter]):
     def redrive(self, letter: DeadLetter) -> None:
         self.append(letter)
 
 
-def sent_back(office: Office, ids: list[str] | None = None) -> RedriveResult:
-    mail = ListMail()
-    done = redrive(ids, dead_letters=office.letters, source_queues=mail, store=office.store)
-    assert [letter.id for letter in mail] == done.sent
-    return done
+def redrive_letters(harness: DeadLetterHarness, ids: list[str] | None = None) -> RedriveResult:
+    redriver = ListRedriver()
+    result = redrive(ids, dead_letters=harness.letters, source_queues=redriver, store=harness.store)
+    assert [letter.id for letter in redriver] == result.sent
+    return result
 
 
-def test_all_letters_are_sent_back_and_dropped_or_those_named() -> None:
-    office = Office()
-    office.letters += [a_letter(id=f"letter-{n}") for n in range(4)]
-    assert sent_back(office, ["letter-2"]) == RedriveResult(["letter-2"], {})
-    assert sent_back(office) == RedriveResult(["letter-0", "letter-1", "letter-3"], {})
-    assert office.letters == []
+def test_redrive_sends_and_drops_all_letters_or_those_named() -> None:
+    harness = DeadLetterHarness()
+    harness.letters += [a_letter(id=f"letter-{n}") for n in range(4)]
+    assert redrive_letters(harness, ["letter-2"]) == RedriveResult(["letter-2"], {})
+    assert redrive_letters(harness) == RedriveResult(["letter-0", "letter-1", "letter-3"], {})
+    assert harness.letters == []
 
 
-def test_a_letter_that_cannot_be_read_is_sent_back_named_or_not() -> None:
+def test_an_unreadable_letter_is_redriven_whether_named_or_not() -> None:
     for ids in (None, ["letter-1"]):
-        office = Office()
-        office.take(None)
-        assert sent_back(office, ids).sent == ["letter-1"]
+        harness = DeadLetterHarness()
+        harness.handle(None)
+        assert redrive_letters(harness, ids).sent == ["letter-1"]
 
 
 @pytest.mark.parametrize("ids", [None, ["letter-1"]])
-def test_a_letter_about_a_task_nobody_knows_waits_until_somebody_does(
+def test_a_letter_about_an_unknown_task_is_redriven_once_the_task_exists(
     ids: list[str] | None,
 ) -> None:
-    office = Office()
-    office.take(DUE_NOW)
-    assert sent_back(office, ids) == RedriveResult([], {"letter-1": f"there is no task {ID}"})
-    assert [letter.id for letter in office.letters] == ["letter-1"]
-    office.store.create(a_task())
-    assert sent_back(office, ids) == RedriveResult(["letter-1"], {})
+    harness = DeadLetterHarness()
+    harness.handle(DUE_NOW)
+    assert redrive_letters(harness, ids) == RedriveResult(
+        [], {"letter-1": f"there is no task {ID}"}
+    )
+    assert [letter.id for letter in harness.letters] == ["letter-1"]
+    harness.store.create(a_task())
+    assert redrive_letters(harness, ids) == RedriveResult(["letter-1"], {})
 
 
 @pytest.mark.parametrize("ids", [None, ["stream", "long", "good"]])
-def test_what_cannot_go_back_stays_says_why_and_stops_no_other(ids: list[str] | None) -> None:
-    office = Office()
-    office.letters += [
+def test_a_letter_that_cannot_be_redriven_stays_with_its_reason_and_blocks_no_other(
+    ids: list[str] | None,
+) -> None:
+    harness = DeadLetterHarness()
+    harness.letters += [
         a_letter(id="stream", queue=Queue.JOURNAL),
         a_letter(id="long", is_truncated=True),
     ]
-    office.letters += [a_letter(id="good")]
-    done = sent_back(office, ids)
-    assert done.sent == ["good"]
-    assert list(done.skipped) == ["stream", "long"]
-    assert "comes from a stream" in done.skipped["stream"]
-    assert "truncated" in done.skipped["long"]
-    assert [letter.id for letter in office.letters] == ["stream", "long"]
+    harness.letters += [a_letter(id="good")]
+    result = redrive_letters(harness, ids)
+    assert result.sent == ["good"]
+    assert list(result.skipped) == ["stream", "long"]
+    assert "comes from a stream" in result.skipped["stream"]
+    assert "truncated" in result.skipped["long"]
+    assert [letter.id for letter in harness.letters] == ["stream", "long"]
 
 
-def test_a_letter_that_was_named_and_is_not_there_is_told_of() -> None:
-    assert sent_back(Office(), ["x"]) == RedriveResult([], {"x": "no dead letter has this id"})
+def test_redrive_reports_a_named_letter_that_does_not_exist() -> None:
+    assert redrive_letters(DeadLetterHarness(), ["x"]) == RedriveResult(
+        [], {"x": "no dead letter has this id"}
+    )
 
 
-def test_a_hundred_letters_are_sent_back_at_once_past_all_that_stay() -> None:
-    office = Office()
-    office.letters += [a_letter(id=f"j{n}", queue=Queue.JOURNAL) for n in range(150)]
-    office.letters += [a_letter(id=f"w{n}") for n in range(101)]
-    assert [len(sent_back(office).sent) for _ in range(3)] == [100, 1, 0]
+def test_redrive_sends_a_hundred_letters_past_those_that_stay() -> None:
+    harness = DeadLetterHarness()
+    harness.letters += [a_letter(id=f"j{n}", queue=Queue.JOURNAL) for n in range(150)]
+    harness.letters += [a_letter(id=f"w{n}") for n in range(101)]
+    assert [len(redrive_letters(harness).sent) for _ in range(3)] == [100, 1, 0]
 
 
-def test_a_letter_that_was_not_taken_back_is_not_dropped() -> None:
-    class FullMail(ListMail):
+def test_a_letter_whose_redrive_failed_is_not_dropped() -> None:
+    class FullMail(ListRedriver):
         def redrive(self, letter: DeadLetter) -> None:
             raise OSError(f"no room for {letter.id}")
 
-    office = Office()
-    office.letters += [a_letter()]
+    harness = DeadLetterHarness()
+    harness.letters += [a_letter()]
     with pytest.raises(OSError, match="no room for letter-1"):
-        redrive(None, dead_letters=office.letters, source_queues=FullMail(), store=office.store)
-    assert office.letters == [a_letter()]
+        redrive(None, dead_letters=harness.letters, source_queues=FullMail(), store=harness.store)
+    assert harness.letters == [a_letter()]

@@ -1,4 +1,4 @@
-"""What failed by a bug of its handler is tried again once other code is deployed."""
+"""Tasks that failed by a handler bug are retried after a new version is deployed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore
 
 
-def waiting(number: int = 0, *, version: str = "1", **fields: Any) -> Task:
+def a_task_awaiting_fix(number: int = 0, *, version: str = "1", **fields: Any) -> Task:
     run = a_run(status=RunStatus.FAILED_LOGIC, handler_version=version, ended_at=NOW)
     blocked = {"status": Status.BLOCKED, "recovery_action": Action.AWAIT_FIX, "run": run}
     return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **blocked | fields)
@@ -35,26 +35,29 @@ def waiting(number: int = 0, *, version: str = "1", **fields: Any) -> Task:
 # A task
 
 
-def test_a_task_that_waits_for_mended_code_is_due_within_two_minutes() -> None:
-    task = retry_after_deploy(waiting(), "2", at=NOW + DAY)
+def test_a_task_awaiting_a_fix_is_due_within_two_minutes_of_the_deploy() -> None:
+    task = retry_after_deploy(a_task_awaiting_fix(), "2", at=NOW + DAY)
     assert task.status is Status.PENDING
     assert NOW + DAY <= task.due_at < NOW + DAY + REDEPLOY_RETRY_SPREAD
 
 
-def test_many_that_are_mended_at_once_are_spread() -> None:
-    moments = [retry_after_deploy(waiting(number), "2", at=NOW).due_at for number in range(1000)]
-    a_second = [moment for moment in moments if moment < NOW + timedelta(seconds=1)]
-    assert 0 < len(a_second) < 30
+def test_the_due_times_of_many_retried_tasks_are_spread() -> None:
+    due_times = [
+        retry_after_deploy(a_task_awaiting_fix(number), "2", at=NOW).due_at
+        for number in range(1000)
+    ]
+    in_first_second = [due_at for due_at in due_times if due_at < NOW + timedelta(seconds=1)]
+    assert 0 < len(in_first_second) < 30
 
 
-def test_the_next_run_says_that_the_code_was_mended() -> None:
-    task = retry_after_deploy(waiting(), "2", at=NOW)
+def test_the_next_run_has_the_reason_logic_fix() -> None:
+    task = retry_after_deploy(a_task_awaiting_fix(), "2", at=NOW)
     run = run_of(claim_task(task, "run-2", at=task.due_at, version="2"))
     assert (run.reason, run.retry_of, run.attempt) == (Reason.LOGIC_FIX, "run-1", 2)
 
 
-def test_what_failed_with_this_very_version_stays_as_it_is() -> None:
-    task = waiting(version="2")
+def test_a_task_that_failed_with_the_current_version_is_unchanged() -> None:
+    task = a_task_awaiting_fix(version="2")
     assert retry_after_deploy(task, "2", at=NOW) is task
 
 
@@ -68,17 +71,17 @@ def test_what_failed_with_this_very_version_stays_as_it_is() -> None:
         {"status": Status.CANCELLED},
     ],
 )
-def test_what_does_not_wait_for_code_stays_as_it_is(fields: dict[str, Any]) -> None:
-    task = waiting(**fields)
+def test_a_task_that_does_not_await_a_fix_is_unchanged(fields: dict[str, Any]) -> None:
+    task = a_task_awaiting_fix(**fields)
     assert not is_awaiting_fix(task)
     assert retry_after_deploy(task, "2", at=NOW) is task
 
 
-def test_an_effect_that_happened_is_not_brought_about_again() -> None:
+def test_an_applied_mutation_is_not_repeated() -> None:
     run = a_run(status=RunStatus.FAILED_LOGIC, ended_at=NOW, has_emit=True).mark_applied({"id": 7})
-    task = retry_after_deploy(waiting(run=run), "2", at=NOW)
-    again = run_of(claim_task(task, "run-2", at=task.due_at, version="2"))
-    assert (again.phase, again.mutation.status) == (Phase.EMITTING, MutationStatus.APPLIED)
+    task = retry_after_deploy(a_task_awaiting_fix(run=run), "2", at=NOW)
+    next_run = run_of(claim_task(task, "run-2", at=task.due_at, version="2"))
+    assert (next_run.phase, next_run.mutation.status) == (Phase.EMITTING, MutationStatus.APPLIED)
 
 
 # A sweep
@@ -90,85 +93,89 @@ class Sweep:
         self.deployments = MemoryDeployments(known)
         self.queue = ListQueue()
         self.clock = ManualClock(NOW)
-        self.time_for = 1_000
+        self.max_tasks = 1_000
 
     def __call__(self, version: str, *, at: datetime = NOW) -> int:
         self.clock.at = at
-        time_for = iter(range(self.time_for))
-        mender = RedeployDeps(
+        remaining = iter(range(self.max_tasks))
+        deps = RedeployDeps(
             self.store,
             self.deployments,
             self.queue,
             self.clock,
-            has_time=lambda: next(time_for, None) is not None,
+            has_time=lambda: next(remaining, None) is not None,
         )
-        return retry_tasks_after_deploy(version, mender)
+        return retry_tasks_after_deploy(version, deps)
 
     def pending(self) -> int:
         return sum(task.status is Status.PENDING for task in self.store.tasks.values())
 
 
-def done_with(version: str) -> Deployment:
+def finished_deployment(version: str) -> Deployment:
     return Deployment(version=version, first_seen_at=NOW - DAY, is_rescan_done=True)
 
 
-def test_a_new_version_takes_up_all_that_waited() -> None:
-    sweep = Sweep(waiting(1), waiting(2), a_task(), known=done_with("1"))
+def test_a_new_version_retries_all_tasks_awaiting_a_fix() -> None:
+    sweep = Sweep(
+        a_task_awaiting_fix(1), a_task_awaiting_fix(2), a_task(), known=finished_deployment("1")
+    )
     assert sweep("2") == 2
     assert sorted(sweep.queue) == sorted(
         Dispatch(task.due_at, task.id) for task in sweep.store.tasks.values() if task.run
     )
 
 
-def test_the_same_version_takes_up_nothing() -> None:
-    sweep = Sweep(waiting(version="1"), known=done_with("1"))
+def test_the_same_version_retries_nothing() -> None:
+    sweep = Sweep(a_task_awaiting_fix(version="1"), known=finished_deployment("1"))
     assert (sweep("1"), sweep.pending()) == (0, 0)
 
 
-def test_what_a_container_of_the_old_version_records_later_is_taken_up() -> None:
-    sweep = Sweep(known=done_with("1"))
+def test_a_failure_recorded_by_an_old_container_during_rollout_is_retried() -> None:
+    sweep = Sweep(known=finished_deployment("1"))
     sweep("2")
-    sweep.store.create(waiting(version="1"))
+    sweep.store.create(a_task_awaiting_fix(version="1"))
     assert sweep("2", at=NOW + ROLLOUT_PERIOD - MILLISECOND) == 1
 
 
-def test_the_first_look_after_the_change_over_is_the_last() -> None:
-    sweep = Sweep(known=done_with("1"))
+def test_the_first_sweep_after_the_rollout_period_is_the_last() -> None:
+    sweep = Sweep(known=finished_deployment("1"))
     sweep("2")
     sweep("2", at=NOW + ROLLOUT_PERIOD)
-    sweep.store.create(waiting(version="1"))
+    sweep.store.create(a_task_awaiting_fix(version="1"))
     assert sweep("2", at=NOW + HOUR) == 0
 
 
-def test_a_look_that_had_no_time_for_all_is_not_the_last() -> None:
-    sweep = Sweep(*(waiting(number) for number in range(5)), known=done_with("1"))
-    sweep.time_for = 2
-    taken_up = [sweep("2", at=NOW + hours * HOUR) for hours in range(4)]
-    assert (taken_up, sweep.pending()) == ([2, 2, 1, 0], 5)
+def test_a_sweep_that_ran_out_of_time_is_followed_by_another() -> None:
+    sweep = Sweep(
+        *(a_task_awaiting_fix(number) for number in range(5)), known=finished_deployment("1")
+    )
+    sweep.max_tasks = 2
+    retried_counts = [sweep("2", at=NOW + hours * HOUR) for hours in range(4)]
+    assert (retried_counts, sweep.pending()) == ([2, 2, 1, 0], 5)
 
 
-def test_a_version_that_was_never_seen_before_begins_with_its_first_look() -> None:
+def test_a_first_sweep_stores_the_deployment() -> None:
     sweep = Sweep()
     sweep("1")
     assert sweep.deployments.deployment == Deployment(version="1", first_seen_at=NOW)
 
 
-def test_going_back_to_an_older_version_takes_up_what_failed_with_the_newer() -> None:
-    sweep = Sweep(waiting(version="2"), known=done_with("2"))
+def test_a_rollback_retries_tasks_that_failed_with_the_newer_version() -> None:
+    sweep = Sweep(a_task_awaiting_fix(version="2"), known=finished_deployment("2"))
     assert sweep("1") == 1
 
 
-def test_a_task_that_a_person_took_up_first_is_theirs() -> None:
-    sweep = Sweep(waiting(1), waiting(2), known=done_with("1"))
+def test_a_task_changed_concurrently_is_not_retried() -> None:
+    sweep = Sweep(a_task_awaiting_fix(1), a_task_awaiting_fix(2), known=finished_deployment("1"))
     first = next(iter(sweep.store.tasks.values()))
-    theirs = replace(first, closed_at=NOW).move_to(Status.CANCELLED)
-    sweep.store.concurrent_writes = [lambda: sweep.store.tasks.update({first.id: theirs})]
+    cancelled = replace(first, closed_at=NOW).move_to(Status.CANCELLED)
+    sweep.store.concurrent_writes = [lambda: sweep.store.tasks.update({first.id: cancelled})]
     assert sweep("2") == 1
-    assert sweep.store.get(first.id) == theirs
+    assert sweep.store.get(first.id) == cancelled
 
 
-def test_a_task_that_aged_out_meanwhile_is_passed_over() -> None:
-    sweep = Sweep(waiting(1), waiting(2), known=done_with("1"))
-    found = list(sweep.store.list_awaiting_fix())
-    sweep.store.list_awaiting_fix = lambda: iter(["gone", *found])  # type: ignore[method-assign]
+def test_a_task_deleted_meanwhile_is_skipped() -> None:
+    sweep = Sweep(a_task_awaiting_fix(1), a_task_awaiting_fix(2), known=finished_deployment("1"))
+    waiting_ids = list(sweep.store.list_awaiting_fix())
+    sweep.store.list_awaiting_fix = lambda: iter(["gone", *waiting_ids])  # type: ignore[method-assign]
     assert sweep("2", at=NOW + MINUTE) == 2

@@ -1,4 +1,4 @@
-"""What listeners are told, and what becomes of those who are slow, gone or not welcome."""
+"""Broadcasting events to connections, and handling slow, closed and revoked ones."""
 
 from __future__ import annotations
 
@@ -50,193 +50,193 @@ class Tokens:
         return next((token for token in self.known if token.sha256 == sha256), None)
 
 
-class ListPusher:
-    """`manners` says what happens on the way to somebody."""
+class RecordingSender:
+    """Records what each connection receives; `side_effects` run before each send or close."""
 
     def __init__(self) -> None:
-        self.heard: dict[str, list[str]] = {}
-        self.tries: list[str] = []
+        self.received: dict[str, list[str]] = {}
+        self.attempts: list[str] = []
         self.closed: list[str] = []
-        self.manners: dict[str, Callable[[], object]] = {}
+        self.side_effects: dict[str, Callable[[], object]] = {}
 
     def send(self, connection_id: str, text: str) -> None:
-        self.tries.append(connection_id)
-        self.manners.get(connection_id, lambda: None)()
-        self.heard.setdefault(connection_id, []).append(json.loads(text)["detail"]["event_id"])
+        self.attempts.append(connection_id)
+        self.side_effects.get(connection_id, lambda: None)()
+        self.received.setdefault(connection_id, []).append(json.loads(text)["detail"]["event_id"])
 
     def close(self, connection_id: str) -> None:
         self.closed.append(connection_id)
-        self.manners.get(connection_id, lambda: None)()
+        self.side_effects.get(connection_id, lambda: None)()
 
 
-class House:
-    """An hour ago, everybody came in."""
+class BroadcastHarness:
+    """A broadcast with connections that were opened an hour ago."""
 
     def __init__(self, *names: str, threads: int = 1) -> None:
         self.clock = ManualClock(NOW)
-        self.pusher = ListPusher()
-        self.connections = MemoryConnections(*(a_listener(name) for name in names))
+        self.sender = RecordingSender()
+        self.connections = MemoryConnections(*(a_connection(name) for name in names))
         self.tokens = Tokens(a_token())
         self.threads = threads
 
-    def push(self, *events: LiveEvent) -> dict[str, BroadcastResult]:
-        audience = BroadcastDeps(
+    def broadcast_events(self, *events: LiveEvent) -> dict[str, BroadcastResult]:
+        deps = BroadcastDeps(
             connections=self.connections,
             tokens=self.tokens,
-            sender=self.pusher,
+            sender=self.sender,
             fan_out=ThreadedFanOut(self.threads),
             clock=self.clock,
         )
-        return {heard.connection.id: heard for heard in broadcast(events, audience)}
+        return {result.connection.id: result for result in broadcast(events, deps)}
 
 
-def a_listener(name: str, *, since: datetime = NOW - HOUR, **fields: Any) -> Connection:
+def a_connection(name: str, *, since: datetime = NOW - HOUR, **fields: Any) -> Connection:
     return replace(create_connection(name, a_token(), now=since), **fields)
 
 
 def events(*ids: str, **fields: Any) -> list[LiveEvent]:
-    return [an_event(id=one, **fields) for one in ids]
+    return [an_event(id=event_id, **fields) for event_id in ids]
 
 
-def raising(error: Exception) -> Callable[[], object]:
+def raise_error(error: Exception) -> Callable[[], object]:
     def fail() -> None:
         raise error
 
     return fail
 
 
-def test_everybody_hears_everything_in_order() -> None:
-    house = House("a", "b")
-    heard = house.push(*events("1", "2", "3"))
-    assert house.pusher.heard == {"a": ["1", "2", "3"], "b": ["1", "2", "3"]}
-    assert {one.sent_count for one in heard.values()} == {3}
+def test_every_connection_receives_all_events_in_order() -> None:
+    harness = BroadcastHarness("a", "b")
+    results = harness.broadcast_events(*events("1", "2", "3"))
+    assert harness.sender.received == {"a": ["1", "2", "3"], "b": ["1", "2", "3"]}
+    assert {result.sent_count for result in results.values()} == {3}
 
 
-def test_everybody_hears_what_they_asked_for() -> None:
-    house = House("a", "b")
-    house.connections.update_subscription("a", Subscription(types=("breaker:",)))
-    house.push(*events("1"), *events("2", event_type="breaker:opened"))
-    assert house.pusher.heard == {"a": ["2"], "b": ["1", "2"]}
+def test_every_connection_receives_only_its_subscription() -> None:
+    harness = BroadcastHarness("a", "b")
+    harness.connections.update_subscription("a", Subscription(types=("breaker:",)))
+    harness.broadcast_events(*events("1"), *events("2", event_type="breaker:opened"))
+    assert harness.sender.received == {"a": ["2"], "b": ["1", "2"]}
 
 
-def test_where_nobody_listens_the_events_are_not_even_read() -> None:
+def test_without_connections_the_events_are_not_read() -> None:
     def unread() -> Iterator[LiveEvent]:
         raise AssertionError
         yield
 
-    house = House()
-    assert broadcast(unread(), _audience(house)) == []
+    harness = BroadcastHarness()
+    assert broadcast(unread(), make_deps(harness)) == []
 
 
-def _audience(house: House) -> BroadcastDeps:
+def make_deps(harness: BroadcastHarness) -> BroadcastDeps:
     return BroadcastDeps(
-        house.connections, house.tokens, house.pusher, ThreadedFanOut(1), house.clock
+        harness.connections, harness.tokens, harness.sender, ThreadedFanOut(1), harness.clock
     )
 
 
-def test_who_is_gone_costs_one_push_and_is_let_go_of() -> None:
-    house = House("gone", "here")
-    house.pusher.manners["gone"] = raising(ConnectionGoneError("gone"))
-    heard = house.push(*events("1", "2"))
-    house.push(*events("3"))
-    assert house.pusher.tries.count("gone") == 1
-    assert heard["gone"].end_reason == "gone"
-    assert (list(house.connections.connections), house.pusher.heard["here"]) == (
+def test_a_closed_connection_costs_one_send_and_is_removed() -> None:
+    harness = BroadcastHarness("gone", "here")
+    harness.sender.side_effects["gone"] = raise_error(ConnectionGoneError("gone"))
+    results = harness.broadcast_events(*events("1", "2"))
+    harness.broadcast_events(*events("3"))
+    assert harness.sender.attempts.count("gone") == 1
+    assert results["gone"].end_reason == "gone"
+    assert (list(harness.connections.connections), harness.sender.received["here"]) == (
         ["here"],
         ["1", "2", "3"],
     )
 
 
-def test_who_is_still_getting_in_is_not_taken_for_gone() -> None:
-    house = House()
-    house.connections.add(a_listener("new", since=NOW))
-    house.pusher.manners["new"] = raising(ConnectionGoneError("new"))
-    house.clock.at = NOW + CONNECT_GRACE_PERIOD - MILLISECOND
-    assert house.push(*events("1", "2"))["new"].missed_count == 2
-    assert list(house.connections.connections) == ["new"]
-    house.clock.at = NOW + CONNECT_GRACE_PERIOD
-    assert house.push(*events("3"))["new"].end_reason == "gone"
-    assert list(house.connections.connections) == []
+def test_a_connection_that_is_still_opening_is_not_removed() -> None:
+    harness = BroadcastHarness()
+    harness.connections.add(a_connection("new", since=NOW))
+    harness.sender.side_effects["new"] = raise_error(ConnectionGoneError("new"))
+    harness.clock.at = NOW + CONNECT_GRACE_PERIOD - MILLISECOND
+    assert harness.broadcast_events(*events("1", "2"))["new"].missed_count == 2
+    assert list(harness.connections.connections) == ["new"]
+    harness.clock.at = NOW + CONNECT_GRACE_PERIOD
+    assert harness.broadcast_events(*events("3"))["new"].end_reason == "gone"
+    assert list(harness.connections.connections) == []
 
 
-def test_who_has_expired_is_closed_and_hears_nothing() -> None:
-    house = House()
-    house.connections.add(a_listener("old", since=NOW - 2 * HOUR))
-    assert house.push(*events("1"))["old"].end_reason == "expired"
-    assert (house.pusher.tries, house.pusher.closed) == ([], ["old"])
-    assert house.connections.connections == {}
+def test_an_expired_connection_is_closed_and_receives_nothing() -> None:
+    harness = BroadcastHarness()
+    harness.connections.add(a_connection("old", since=NOW - 2 * HOUR))
+    assert harness.broadcast_events(*events("1"))["old"].end_reason == "expired"
+    assert (harness.sender.attempts, harness.sender.closed) == ([], ["old"])
+    assert harness.connections.connections == {}
 
 
-def test_whose_token_was_revoked_is_closed_and_hears_nothing() -> None:
-    house = House("a")
-    house.tokens = Tokens()
-    assert house.push(*events("1"))["a"].end_reason == "token no longer valid"
-    assert (house.pusher.tries, house.pusher.closed) == ([], ["a"])
-    assert house.connections.connections == {}
+def test_a_connection_with_a_revoked_token_is_closed_and_receives_nothing() -> None:
+    harness = BroadcastHarness("a")
+    harness.tokens = Tokens()
+    assert harness.broadcast_events(*events("1"))["a"].end_reason == "token no longer valid"
+    assert (harness.sender.attempts, harness.sender.closed) == ([], ["a"])
+    assert harness.connections.connections == {}
 
 
-def test_to_close_what_is_gone_already_is_no_error() -> None:
-    house = House("a")
-    house.tokens = Tokens()
-    house.pusher.manners["a"] = raising(ConnectionGoneError("a"))
-    assert house.push(*events("1"))["a"].error is None
+def test_closing_a_closed_connection_is_not_an_error() -> None:
+    harness = BroadcastHarness("a")
+    harness.tokens = Tokens()
+    harness.sender.side_effects["a"] = raise_error(ConnectionGoneError("a"))
+    assert harness.broadcast_events(*events("1"))["a"].error is None
 
 
-def test_an_error_concerns_one_listener_and_this_batch() -> None:
-    house = House("a", "b")
-    house.pusher.manners["a"] = raising(TimeoutError("too slow"))
-    heard = house.push(*events("1", "2"))
-    assert isinstance(heard["a"].error, TimeoutError)
-    assert (house.pusher.tries.count("a"), house.pusher.heard) == (1, {"b": ["1", "2"]})
-    assert list(house.connections.connections) == ["a", "b"]
+def test_an_error_affects_one_connection_and_this_batch_only() -> None:
+    harness = BroadcastHarness("a", "b")
+    harness.sender.side_effects["a"] = raise_error(TimeoutError("too slow"))
+    results = harness.broadcast_events(*events("1", "2"))
+    assert isinstance(results["a"].error, TimeoutError)
+    assert (harness.sender.attempts.count("a"), harness.sender.received) == (1, {"b": ["1", "2"]})
+    assert list(harness.connections.connections) == ["a", "b"]
 
 
-def test_when_the_time_is_up_the_rest_is_missed() -> None:
-    house = House("slow", "last")
+def test_events_left_when_time_runs_out_are_not_sent() -> None:
+    harness = BroadcastHarness("slow", "last")
 
     def takes_long() -> None:
-        house.clock.at += TIME_LIMIT / 2
+        harness.clock.at += TIME_LIMIT / 2
 
-    house.pusher.manners["slow"] = takes_long
-    heard = house.push(*events("1", "2", "3"))
-    assert (heard["slow"].sent_count, heard["slow"].missed_count) == (2, 1)
-    assert (heard["last"].sent_count, heard["last"].missed_count) == (0, 3)
-    assert len(house.connections.connections) == 2
+    harness.sender.side_effects["slow"] = takes_long
+    results = harness.broadcast_events(*events("1", "2", "3"))
+    assert (results["slow"].sent_count, results["slow"].missed_count) == (2, 1)
+    assert (results["last"].sent_count, results["last"].missed_count) == (0, 3)
+    assert len(harness.connections.connections) == 2
 
 
-def test_listeners_are_told_at_the_same_time() -> None:
-    house = House(*"abcdefgh", threads=8)
+def test_connections_are_served_in_parallel() -> None:
+    harness = BroadcastHarness(*"abcdefgh", threads=8)
     barrier = Barrier(8)  # breaks where one waits for the other
-    house.pusher.manners = {name: lambda: barrier.wait(timeout=20) for name in "abcdefgh"}
-    assert {one.sent_count for one in house.push(*events("1", "2")).values()} == {2}
+    harness.sender.side_effects = {name: lambda: barrier.wait(timeout=20) for name in "abcdefgh"}
+    assert {one.sent_count for one in harness.broadcast_events(*events("1", "2")).values()} == {2}
 
 
-def test_nobody_is_told_anything_where_the_tokens_cannot_be_read() -> None:
-    house = House("a")
-    house.tokens.error = OSError("no network")
+def test_nothing_is_sent_if_tokens_cannot_be_read() -> None:
+    harness = BroadcastHarness("a")
+    harness.tokens.error = OSError("no network")
     with pytest.raises(OSError, match="no network"):
-        house.push(*events("1"))
-    assert (house.pusher.tries, list(house.connections.connections)) == ([], ["a"])
+        harness.broadcast_events(*events("1"))
+    assert (harness.sender.attempts, list(harness.connections.connections)) == ([], ["a"])
 
 
-def test_who_listens_is_kept_for_a_second() -> None:
+def test_the_list_of_connections_is_cached_for_a_second() -> None:
     memory, clock = MemoryConnections(), ManualClock(NOW)
-    kept = CachedConnections(memory, clock)
-    assert (kept.list_all(), kept.list_all(), memory.list_calls) == ([], [], 1)
-    memory.add(a_listener("elsewhere"))
+    cached = CachedConnections(memory, clock)
+    assert (cached.list_all(), cached.list_all(), memory.list_calls) == ([], [], 1)
+    memory.add(a_connection("elsewhere"))
     clock.at += SECOND - MILLISECOND
-    assert kept.list_all() == []
+    assert cached.list_all() == []
     clock.at += MILLISECOND
-    assert [one.id for one in kept.list_all()] == ["elsewhere"]
+    assert [one.id for one in cached.list_all()] == ["elsewhere"]
 
 
-def test_what_is_changed_here_is_known_at_once() -> None:
-    kept = CachedConnections(MemoryConnections(), ManualClock(NOW))
-    assert kept.list_all() == []
-    kept.add(a_listener("here"))
-    assert len(kept.list_all()) == 1
-    assert kept.update_subscription("here", Subscription(types=("task:",)))
-    assert [one.subscription.types for one in kept.list_all()] == [("task:",)]
-    kept.remove("here")
-    assert kept.list_all() == []
-    assert not kept.update_subscription("here", Subscription())
+def test_a_local_change_updates_the_cache_at_once() -> None:
+    cached = CachedConnections(MemoryConnections(), ManualClock(NOW))
+    assert cached.list_all() == []
+    cached.add(a_connection("here"))
+    assert len(cached.list_all()) == 1
+    assert cached.update_subscription("here", Subscription(types=("task:",)))
+    assert [one.subscription.types for one in cached.list_all()] == [("task:",)]
+    cached.remove("here")
+    assert cached.list_all() == []
+    assert not cached.update_subscription("here", Subscription())

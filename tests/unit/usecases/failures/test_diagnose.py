@@ -1,4 +1,4 @@
-"""A failure is read in the light of what was learnt; whatever keeps that away, it is recorded."""
+"""Diagnosing a failure with learned corrections; it is recorded even if they cannot be read."""
 
 from __future__ import annotations
 
@@ -26,162 +26,166 @@ from tests.support.failure_deps import failure_deps, learning_deps
 from tests.support.fakes.patterns import MemoryPatterns
 from tests.support.fakes.tasks import MemoryStore
 
-LOCKED = Failure.create("warehouse 7 is locked by batch 9")  # that no rule knows
-PRINT = fingerprint_of(LOCKED)
-TENTH = 1.1
+LOCKED = Failure.create("warehouse 7 is locked by batch 9")  # matches no rule
+FINGERPRINT = fingerprint_of(LOCKED)
+MAX_JITTER = 1.1
 UNREAD = "learned_patterns_unavailable: no route"
 
 
-def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -> MemoryPatterns:
+def patterns_with(
+    category: str = "timeout", *, policy: str = "agent", **fields: Any
+) -> MemoryPatterns:
     pattern = LearnedPattern(
         policy=policy,
-        fingerprint=PRINT,
+        fingerprint=FINGERPRINT,
         category="unknown",
         rule_category="unknown",
         example="warehouse 1 is locked by batch 2",
         last_seen_at=NOW,
         correction=Correction(category=category, corrected_at=NOW, rule_category="unknown"),
     )
-    return MemoryPatterns({(policy, PRINT): pattern}, **fields)
+    return MemoryPatterns({(policy, FINGERPRINT): pattern}, **fields)
 
 
-def recalling(
-    task: Task, patterns: MemoryPatterns | None = None, *, adapts: bool = False
+def deps_for(
+    task: Task, patterns: MemoryPatterns | None = None, *, is_adaptive: bool = False
 ) -> FailureDeps:
-    return failure_deps(MemoryStore(task), learning=learning_deps(patterns, is_adaptive=adapts))
+    return failure_deps(
+        MemoryStore(task), learning=learning_deps(patterns, is_adaptive=is_adaptive)
+    )
 
 
-def recorded(
+def record(
     patterns: MemoryPatterns | None,
     failure: Failure = LOCKED,
     *,
-    adapts: bool = False,
+    is_adaptive: bool = False,
     origin: Origin = Origin.WORK,
     **fields: Any,
 ) -> RecordedFailure:
     task = claim_task(an_action(**fields))
     report: FailureReport = replace(a_failure_report(task, failure), origin=origin)
-    found = record_failure(report, recalling(task, patterns, adapts=adapts))
-    assert found is not None
-    return found
+    result = record_failure(report, deps_for(task, patterns, is_adaptive=is_adaptive))
+    assert result is not None
+    return result
 
 
-def note_of(found: RecordedFailure) -> RunDiagnosis:
-    return diagnosis_of(found.task)
+def diagnosis_note(result: RecordedFailure) -> RunDiagnosis:
+    return diagnosis_of(result.task)
 
 
-def rules_category(note: RunDiagnosis) -> str | None:
+def rule_category_of(note: RunDiagnosis) -> str | None:
     return note.read_as.category if note.read_as else None
 
 
-def wait_of(found: RecordedFailure) -> timedelta:
-    return found.task.due_at - NOW
+def delay_of(result: RecordedFailure) -> timedelta:
+    return result.task.due_at - NOW
 
 
-def test_the_note_has_the_fingerprint() -> None:
-    assert note_of(recorded(None)).fingerprint == PRINT
+def test_the_diagnosis_has_the_fingerprint() -> None:
+    assert diagnosis_note(record(None)).fingerprint == FINGERPRINT
 
 
-def test_the_same_error_is_read_as_a_person_said() -> None:
-    found = recorded(taught(), Failure.create("warehouse 12 is locked by batch 4711"))
-    assert (found.diagnosis.category, found.diagnosis.pattern) == ("timeout", "learned")
-    assert 5 * MINUTE <= wait_of(found) <= 5 * MINUTE * TENTH
-    note = note_of(found)
+def test_an_error_with_the_same_fingerprint_gets_the_corrected_category() -> None:
+    result = record(patterns_with(), Failure.create("warehouse 12 is locked by batch 4711"))
+    assert (result.diagnosis.category, result.diagnosis.pattern) == ("timeout", "learned")
+    assert 5 * MINUTE <= delay_of(result) <= 5 * MINUTE * MAX_JITTER
+    note = diagnosis_note(result)
     assert (note.learned, note.pattern, note.confidence) == (True, "learned", 0.95)
-    assert rules_category(note) == "unknown"
+    assert rule_category_of(note) == "unknown"
 
 
-def test_another_error_is_not_and_nor_is_another_policys() -> None:
-    other = recorded(taught(), Failure.create("warehouse 7 is flooded"))
-    elsewhere = recorded(taught(), policy="enrichment")
-    for found in (other, elsewhere):
-        assert found.diagnosis.category == "unknown"
-        assert not note_of(found).learned
+def test_a_correction_does_not_apply_to_another_error_or_policy() -> None:
+    other_error = record(patterns_with(), Failure.create("warehouse 7 is flooded"))
+    other_policy = record(patterns_with(), policy="enrichment")
+    for result in (other_error, other_policy):
+        assert result.diagnosis.category == "unknown"
+        assert not diagnosis_note(result).learned
 
 
 @pytest.mark.parametrize("origin", [Origin.LOGIC, Origin.SUBJECT, Origin.NOT_ATTEMPTED])
-def test_what_settles_by_itself_is_not_even_asked_about(origin: Origin) -> None:
-    patterns = taught()
-    found = recorded(patterns, origin=origin)
-    assert found.diagnosis.category == "unknown"
+def test_learned_patterns_are_not_read_for_origins_that_are_not_learnable(origin: Origin) -> None:
+    patterns = patterns_with()
+    result = record(patterns, origin=origin)
+    assert result.diagnosis.category == "unknown"
     assert patterns.reads == []
-    assert note_of(found).fingerprint is None
+    assert diagnosis_note(result).fingerprint is None
 
 
-def test_only_work_that_was_tried_teaches() -> None:
+def test_only_attempted_work_is_learnable() -> None:
     assert {origin for origin in Origin if origin.is_learnable} == {"work", "answer", "crash"}
 
 
-def test_what_the_server_asks_for_still_counts() -> None:
+def test_a_retry_after_of_the_server_applies_to_a_learned_category() -> None:
     failure = Failure.create("warehouse 3 is locked by batch 4", retry_after=1_800)
-    assert wait_of(recorded(taught(), failure)) >= 30 * MINUTE
+    assert delay_of(record(patterns_with(), failure)) >= 30 * MINUTE
 
 
-def test_a_memory_that_cannot_be_read_changes_nothing_but_is_logged(
+def test_unreadable_patterns_are_logged_and_change_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    recorded(taught())
+    record(patterns_with())
     assert caplog.messages == []
-    found = recorded(taught(error=OSError("no route")), adapts=True)
-    assert (found.diagnosis.category, found.task.retry_count) == ("unknown", 1)
+    result = record(patterns_with(error=OSError("no route")), is_adaptive=True)
+    assert (result.diagnosis.category, result.task.retry_count) == ("unknown", 1)
     assert caplog.messages == [UNREAD]
 
 
-def test_delays_are_asked_about_only_where_they_are_adapted() -> None:
-    patterns = taught()
-    recorded(patterns)
+def test_delays_are_read_only_if_adaptive_backoff_is_on() -> None:
+    patterns = patterns_with()
+    record(patterns)
     assert patterns.reads == ["pattern"]
 
 
-def test_the_delay_is_that_which_worked_for_the_category_as_learned() -> None:
-    patterns = taught(
+def test_the_delay_is_the_one_that_worked_for_the_learned_category() -> None:
+    patterns = patterns_with(
         retry_outcomes={
             ("agent", "timeout"): {300: RetryOutcomes(20, 1), 900: RetryOutcomes(20, 19)}
         }
     )
-    found = recorded(patterns, adapts=True)
-    assert 15 * MINUTE <= wait_of(found) <= 15 * MINUTE * TENTH
-    note = note_of(found)
+    result = record(patterns, is_adaptive=True)
+    assert 15 * MINUTE <= delay_of(result) <= 15 * MINUTE * MAX_JITTER
+    note = diagnosis_note(result)
     assert note.adapted is not None
     assert (note.adapted.policy_delay, note.delay) == (5 * MINUTE, 15 * MINUTE)
 
 
-def test_a_servers_time_that_is_longer_is_not_put_down_to_what_was_learnt() -> None:
-    patterns = taught(
+def test_a_longer_retry_after_is_not_recorded_as_an_adapted_delay() -> None:
+    patterns = patterns_with(
         retry_outcomes={
             ("agent", "timeout"): {300: RetryOutcomes(20, 1), 900: RetryOutcomes(20, 19)}
         }
     )
     failure = Failure.create("warehouse 3 is locked by batch 4", retry_after=1_800)
-    found = recorded(patterns, failure, adapts=True)
-    assert wait_of(found) >= 30 * MINUTE
-    assert note_of(found).adapted is None
+    result = record(patterns, failure, is_adaptive=True)
+    assert delay_of(result) >= 30 * MINUTE
+    assert diagnosis_note(result).adapted is None
 
 
-def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
+def test_a_run_that_was_not_attempted_has_no_adapted_delay() -> None:
     """Also where the wait happens to be as long as the one that works."""
     tries = {("agent", "transient"): {30: RetryOutcomes(20, 1), 120: RetryOutcomes(20, 19)}}
     task = claim_task(an_action())
     task = replace(task, run=replace(run_of(task), attempt=2))
     report = a_failure_report(task, Failure.create("x", code="ECONNRESET"))
-    recorder = recalling(task, MemoryPatterns(retry_outcomes=tries), adapts=True)
-    found = record_failure(replace(report, origin=Origin.NOT_ATTEMPTED), recorder)
-    assert found is not None
-    assert note_of(found).delay == 2 * MINUTE
-    assert note_of(found).adapted is None
+    recorder = deps_for(task, MemoryPatterns(retry_outcomes=tries), is_adaptive=True)
+    result = record_failure(replace(report, origin=Origin.NOT_ATTEMPTED), recorder)
+    assert result is not None
+    assert diagnosis_note(result).delay == 2 * MINUTE
+    assert diagnosis_note(result).adapted is None
 
 
-def test_what_is_given_up_has_no_delay_to_adapt() -> None:
+def test_a_final_failure_has_no_adapted_delay() -> None:
     tries = {("agent", "unknown"): {120: RetryOutcomes(20, 1)}}
-    found = recorded(MemoryPatterns(retry_outcomes=tries), adapts=True, retry_count=4)
-    assert found.task.next_retry_at is None
-    assert note_of(found).adapted is None
+    result = record(MemoryPatterns(retry_outcomes=tries), is_adaptive=True, retry_count=4)
+    assert result.task.next_retry_at is None
+    assert diagnosis_note(result).adapted is None
 
 
 # A person's word
 
 
-def failed_and_reclassified(
+def fail_and_reclassify(
     recorder: FailureDeps, category: str = "transient", failure: Failure = LOCKED
 ) -> RunDiagnosis:
     record_failure(a_failure_report(recorder.store.get(ID), failure), recorder)
@@ -189,16 +193,16 @@ def failed_and_reclassified(
     return diagnosis_of(after)
 
 
-def test_what_a_person_says_is_noted_with_their_name_and_the_same_fingerprint() -> None:
-    note = failed_and_reclassified(recalling(claim_task(an_action())))
-    assert (note.pattern, note.by, note.fingerprint) == ("person", "ada", PRINT)
-    assert rules_category(note) == "unknown"
+def test_a_correction_is_recorded_with_its_author_and_the_fingerprint() -> None:
+    note = fail_and_reclassify(deps_for(claim_task(an_action())))
+    assert (note.pattern, note.by, note.fingerprint) == ("person", "ada", FINGERPRINT)
+    assert rule_category_of(note) == "unknown"
     assert not note.learned
 
 
-def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
-    note = failed_and_reclassified(recalling(claim_task(an_action()), taught("timeout")))
-    assert rules_category(note) == "unknown"
+def test_correcting_a_learned_category_keeps_the_category_of_the_rules() -> None:
+    note = fail_and_reclassify(deps_for(claim_task(an_action()), patterns_with("timeout")))
+    assert rule_category_of(note) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -208,28 +212,30 @@ def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
         (LOCKED, "budget_exceeded"),
     ],
 )
-def test_of_waits_that_cost_no_retry_nothing_is_learnt(failure: Failure, category: str) -> None:
-    recorder = recalling(claim_task(an_action(policy="enrichment")))
-    assert failed_and_reclassified(recorder, category, failure).fingerprint is None
+def test_waits_that_cost_no_retry_are_not_learned(failure: Failure, category: str) -> None:
+    recorder = deps_for(claim_task(an_action(policy="enrichment")))
+    assert fail_and_reclassify(recorder, category, failure).fingerprint is None
 
 
-def test_a_run_from_before_fingerprints_were_taken_has_the_same_one() -> None:
+def test_a_stored_run_without_a_fingerprint_gets_the_same_fingerprint() -> None:
     task = fail_task(claim_task(an_action()), LOCKED)
     assert diagnosis_of(task).fingerprint is None
-    after = reclassify_task(task, "transient", recalling(task))
-    assert diagnosis_of(after).fingerprint == PRINT
+    after = reclassify_task(task, "transient", deps_for(task))
+    assert diagnosis_of(after).fingerprint == FINGERPRINT
 
 
-def test_a_person_is_followed_with_the_delay_that_works() -> None:
+def test_a_correction_uses_the_delay_that_worked() -> None:
     tries = {("agent", "transient"): {30: RetryOutcomes(20, 1), 120: RetryOutcomes(20, 19)}}
-    recorder = recalling(claim_task(an_action()), MemoryPatterns(retry_outcomes=tries), adapts=True)
-    assert failed_and_reclassified(recorder).delay == 2 * MINUTE
+    recorder = deps_for(
+        claim_task(an_action()), MemoryPatterns(retry_outcomes=tries), is_adaptive=True
+    )
+    assert fail_and_reclassify(recorder).delay == 2 * MINUTE
 
 
-def test_a_person_is_heard_while_nothing_can_be_read_and_that_is_logged(
+def test_a_correction_is_applied_and_logged_if_patterns_cannot_be_read(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     broken = MemoryPatterns(error=OSError("no route"))
-    note = failed_and_reclassified(recalling(claim_task(an_action()), broken, adapts=True))
+    note = fail_and_reclassify(deps_for(claim_task(an_action()), broken, is_adaptive=True))
     assert (note.pattern, note.delay) == ("person", MINUTE / 2)
     assert caplog.messages == [UNREAD, UNREAD]  # as it failed, and as it was judged anew

@@ -1,4 +1,4 @@
-"""Recording a failure: once, decided on what is there, written in one go, and sent when soon."""
+"""Recording a failure once, in one transaction, and enqueueing a retry that is due soon."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ DOWN = Failure.create("throttled", code="function_throttled")  # transient
 
 
 @dataclass
-class Desk:
-    """Where failures are recorded, with everything in reach of the test."""
+class RecordHarness:
+    """Records failures and exposes every dependency to the test."""
 
     store: MemoryStore
     queue: ListQueue = field(default_factory=ListQueue)
@@ -45,16 +45,16 @@ class Desk:
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
 
     def record(self, report: FailureReport, **changes: Any) -> RecordedFailure | None:
-        parts = {"queue": self.queue, "breakers": self.breakers, "clock": self.clock}
-        recorder = failure_deps(self.store, **{**parts, "pending_retries_limit": LIMIT, **changes})
+        deps = {"queue": self.queue, "breakers": self.breakers, "clock": self.clock}
+        recorder = failure_deps(self.store, **{**deps, "pending_retries_limit": LIMIT, **changes})
         return record_failure(report, recorder)
 
     def task(self, task_id: str = ID) -> Task:
         return self.store.get(task_id)
 
 
-def a_desk(*tasks: Task, subjects: MemorySubjects | None = None) -> Desk:
-    return Desk(MemoryStore(*tasks, subjects=subjects))
+def make_harness(*tasks: Task, subjects: MemorySubjects | None = None) -> RecordHarness:
+    return RecordHarness(MemoryStore(*tasks, subjects=subjects))
 
 
 def an_id(n: int) -> str:
@@ -62,7 +62,7 @@ def an_id(n: int) -> str:
 
 
 def a_job(**fields: Any) -> Task:
-    """Running, on a subject."""
+    """Return a running job on a subject."""
     defaults = {"policy": "enrichment", "subject": "story-1", "max_retries": 3}
     return claim_task(an_action(**{**defaults, **fields}))
 
@@ -70,67 +70,67 @@ def a_job(**fields: Any) -> Task:
 # Once
 
 
-def test_a_failure_is_written_as_it_was_decided() -> None:
-    desk = a_desk(claim_task(a_task()))
-    recorded = desk.record(a_failure_report(desk.task()))
+def test_a_failure_is_stored_with_its_decision() -> None:
+    harness = make_harness(claim_task(a_task()))
+    recorded = harness.record(a_failure_report(harness.task()))
     assert recorded is not None
-    assert desk.task() == recorded.task
+    assert harness.task() == recorded.task
     assert (recorded.task.retry_count, recorded.task.due_at) == (1, NOW + 2 * MINUTE)
 
 
-def test_a_retry_that_is_soon_is_sent_at_once() -> None:
-    desk = a_desk(claim_task(a_task()))
-    desk.record(a_failure_report(desk.task()))
-    assert desk.queue == [Dispatch(NOW + 2 * MINUTE, ID)]
+def test_a_retry_that_is_due_soon_is_enqueued() -> None:
+    harness = make_harness(claim_task(a_task()))
+    harness.record(a_failure_report(harness.task()))
+    assert harness.queue == [Dispatch(NOW + 2 * MINUTE, ID)]
 
 
-def test_a_retry_that_is_far_away_is_left_to_the_scanner() -> None:
-    desk = a_desk(claim_task(an_action()))
-    desk.record(a_failure_report(desk.task(), Failure.create("x", code="function_timeout")))
-    assert (desk.task().status, desk.queue) == (Status.PENDING, [])
+def test_a_retry_that_is_due_later_is_left_to_the_scanner() -> None:
+    harness = make_harness(claim_task(an_action()))
+    harness.record(a_failure_report(harness.task(), Failure.create("x", code="function_timeout")))
+    assert (harness.task().status, harness.queue) == (Status.PENDING, [])
 
 
-def test_what_is_not_tried_again_is_not_sent() -> None:
-    desk = a_desk(claim_task(a_task(max_retries=1)))
-    desk.record(a_failure_report(desk.task()))
-    assert (desk.task().status, desk.queue) == (Status.FAILED, [])
+def test_a_final_failure_is_not_enqueued() -> None:
+    harness = make_harness(claim_task(a_task(max_retries=1)))
+    harness.record(a_failure_report(harness.task()))
+    assert (harness.task().status, harness.queue) == (Status.FAILED, [])
 
 
-def test_a_report_that_comes_twice_counts_once() -> None:
-    desk = a_desk(claim_task(a_task()))
-    report = a_failure_report(desk.task())
-    assert desk.record(report) is not None
-    assert desk.record(report) is None
-    assert desk.task().retry_count == 1
+def test_a_duplicate_report_counts_once() -> None:
+    harness = make_harness(claim_task(a_task()))
+    report = a_failure_report(harness.task())
+    assert harness.record(report) is not None
+    assert harness.record(report) is None
+    assert harness.task().retry_count == 1
 
 
-def test_a_report_that_comes_twice_sends_the_retry_again() -> None:
-    """Whoever recorded it may have died before it could send it."""
-    desk = a_desk(claim_task(a_task()))
-    report = a_failure_report(desk.task())
-    desk.record(report)
-    desk.record(report)
-    assert desk.queue == [Dispatch(NOW + 2 * MINUTE, ID)] * 2
+def test_a_duplicate_report_enqueues_the_retry_again() -> None:
+    """The process that recorded it may have crashed before it enqueued the retry."""
+    harness = make_harness(claim_task(a_task()))
+    report = a_failure_report(harness.task())
+    harness.record(report)
+    harness.record(report)
+    assert harness.queue == [Dispatch(NOW + 2 * MINUTE, ID)] * 2
 
 
 def test_a_report_of_another_run_is_dropped() -> None:
     task = claim_task(a_task(), "run-2")
-    desk = a_desk(task)
-    assert desk.record(replace(a_failure_report(task), run_id="run-1")) is None
-    assert (desk.task(), desk.queue) == (task, [])
+    harness = make_harness(task)
+    assert harness.record(replace(a_failure_report(task), run_id="run-1")) is None
+    assert (harness.task(), harness.queue) == (task, [])
 
 
-def test_a_report_of_a_task_that_was_called_off_is_dropped() -> None:
+def test_a_report_of_a_cancelled_task_is_dropped() -> None:
     running = claim_task(a_task())
-    gone = cancel(a_task(run=a_run()), at=NOW)
-    desk = a_desk(gone)
-    assert desk.record(a_failure_report(running)) is None
-    assert desk.task() == gone
+    cancelled = cancel(a_task(run=a_run()), at=NOW)
+    harness = make_harness(cancelled)
+    assert harness.record(a_failure_report(running)) is None
+    assert harness.task() == cancelled
 
 
-def test_a_report_of_a_task_nobody_knows_is_refused() -> None:
+def test_a_report_of_an_unknown_task_raises() -> None:
     with pytest.raises(UnknownTaskError):
-        a_desk().record(a_failure_report(claim_task(a_task())))
+        make_harness().record(a_failure_report(claim_task(a_task())))
 
 
 # When
@@ -144,36 +144,38 @@ def test_a_report_of_a_task_nobody_knows_is_refused() -> None:
         (NOW + HOUR, NOW + HOUR),
     ],
 )
-def test_a_report_that_comes_late_waits_no_longer_and_never_in_the_past(
+def test_a_late_report_does_not_extend_the_delay_nor_set_a_past_due_time(
     found_at: datetime, due_at: datetime
 ) -> None:
-    desk = a_desk(claim_task(a_task()))
-    desk.clock.at = found_at
-    desk.record(a_failure_report(desk.task(), at=NOW))
-    assert desk.task().due_at == due_at
+    harness = make_harness(claim_task(a_task()))
+    harness.clock.at = found_at
+    harness.record(a_failure_report(harness.task(), at=NOW))
+    assert harness.task().due_at == due_at
 
 
 @pytest.mark.parametrize("early", [MILLISECOND, LEASE])
-def test_a_crash_is_not_believed_before_the_lease_ran_out(early: Any) -> None:
+def test_a_crash_is_not_recorded_before_the_lease_expired(early: Any) -> None:
     task = claim_task(a_task())
-    desk = a_desk(task)
-    desk.clock.at = NOW + LEASE - early
-    assert desk.record(lease_expired_report(task)) is None
-    assert desk.task() == task
+    harness = make_harness(task)
+    harness.clock.at = NOW + LEASE - early
+    assert harness.record(lease_expired_report(task)) is None
+    assert harness.task() == task
 
 
-def test_a_crash_is_recorded_once_the_lease_ran_out() -> None:
-    desk = a_desk(claim_task(a_task()))
-    desk.clock.at = NOW + LEASE
-    desk.record(lease_expired_report(desk.task()))
-    task = desk.task()
+def test_a_crash_is_recorded_after_the_lease_expired() -> None:
+    harness = make_harness(claim_task(a_task()))
+    harness.clock.at = NOW + LEASE
+    harness.record(lease_expired_report(harness.task()))
+    task = harness.task()
     assert (run_of(task).status, task.due_at) == (RunStatus.CRASHED, NOW + LEASE + 2 * MINUTE)
 
 
-def test_each_attempt_has_a_jitter_of_its_own_that_can_be_repeated() -> None:
+def test_each_attempt_has_its_own_deterministic_jitter() -> None:
     def wait(attempt: int) -> Any:
-        desk = a_desk(claim_task(an_action(run=a_run(attempt=attempt, status=RunStatus.CRASHED))))
-        recorded = desk.record(a_failure_report(desk.task()))
+        harness = make_harness(
+            claim_task(an_action(run=a_run(attempt=attempt, status=RunStatus.CRASHED)))
+        )
+        recorded = harness.record(a_failure_report(harness.task()))
         assert recorded is not None
         return recorded.decision.due_at
 
@@ -181,9 +183,9 @@ def test_each_attempt_has_a_jitter_of_its_own_that_can_be_repeated() -> None:
     assert wait(1) != wait(2)
 
 
-def test_a_policy_that_was_taken_away_leaves_its_tasks_to_the_simplest_one() -> None:
-    desk = a_desk(claim_task(a_task(policy="homemade")))
-    recorded = desk.record(a_failure_report(desk.task()))
+def test_a_task_whose_policy_was_removed_uses_the_default_policy() -> None:
+    harness = make_harness(claim_task(a_task(policy="homemade")))
+    recorded = harness.record(a_failure_report(harness.task()))
     assert recorded is not None
     assert recorded.decision.delay == 2 * MINUTE
 
@@ -191,112 +193,117 @@ def test_a_policy_that_was_taken_away_leaves_its_tasks_to_the_simplest_one() -> 
 # Subjects
 
 
-def test_a_subject_is_counted_together_with_its_job() -> None:
-    desk = a_desk(a_job())
-    desk.record(a_failure_report(desk.task()))
-    subject = desk.store.subjects.get("story-1")
+def test_the_subject_and_its_job_are_counted_together() -> None:
+    harness = make_harness(a_job())
+    harness.record(a_failure_report(harness.task()))
+    subject = harness.store.subjects.get("story-1")
     assert (subject.failure_count, subject.cooldown_until) == (1, NOW + DAY / 2)
 
 
-def test_a_job_fails_with_the_last_failure_of_its_subject() -> None:
+def test_a_job_fails_for_good_when_its_subject_does() -> None:
     subjects = MemorySubjects(a_subject(failure_count=4, version=4))
-    desk = a_desk(a_job(), subjects=subjects)
-    desk.record(a_failure_report(desk.task()))
-    assert (desk.task().status, subjects.get("story-1").is_given_up) == (Status.FAILED, True)
+    harness = make_harness(a_job(), subjects=subjects)
+    harness.record(a_failure_report(harness.task()))
+    assert (harness.task().status, subjects.get("story-1").is_given_up) == (Status.FAILED, True)
 
 
-def test_a_duplicate_does_not_count_for_the_subject_either() -> None:
-    desk = a_desk(a_job())
-    report = a_failure_report(desk.task())
-    desk.record(report)
-    desk.record(report)
-    assert desk.store.subjects.get("story-1").failure_count == 1
+def test_a_duplicate_report_does_not_count_for_the_subject() -> None:
+    harness = make_harness(a_job())
+    report = a_failure_report(harness.task())
+    harness.record(report)
+    harness.record(report)
+    assert harness.store.subjects.get("story-1").failure_count == 1
 
 
 # Races
 
 
-def test_a_race_lost_on_the_subject_is_decided_anew_on_what_is_there() -> None:
+def test_a_write_conflict_on_the_subject_repeats_the_decision_with_current_state() -> None:
     """Two jobs of one subject fail at the same moment: both count, and the last one gives up."""
     subjects = MemorySubjects(a_subject(failure_count=3, version=3))
-    desk = a_desk(a_job(), a_job(id=an_id(2)), subjects=subjects)
-    desk.store.concurrent_writes = [lambda: desk.record(a_failure_report(desk.task(an_id(2))))]
-    desk.record(a_failure_report(desk.task(ID)))
+    harness = make_harness(a_job(), a_job(id=an_id(2)), subjects=subjects)
+    harness.store.concurrent_writes = [
+        lambda: harness.record(a_failure_report(harness.task(an_id(2))))
+    ]
+    harness.record(a_failure_report(harness.task(ID)))
     assert subjects.get("story-1").failure_count == 5
-    assert (desk.task(ID).status, desk.task(an_id(2)).status) == (Status.FAILED, Status.PENDING)
+    assert (harness.task(ID).status, harness.task(an_id(2)).status) == (
+        Status.FAILED,
+        Status.PENDING,
+    )
 
 
-def test_a_race_lost_to_the_same_report_counts_once() -> None:
-    desk = a_desk(claim_task(a_task()))
-    report = a_failure_report(desk.task())
-    desk.store.concurrent_writes = [lambda: desk.record(report)]
-    assert desk.record(report) is None
-    assert desk.task().retry_count == 1
+def test_a_write_conflict_with_the_same_report_counts_once() -> None:
+    harness = make_harness(claim_task(a_task()))
+    report = a_failure_report(harness.task())
+    harness.store.concurrent_writes = [lambda: harness.record(report)]
+    assert harness.record(report) is None
+    assert harness.task().retry_count == 1
 
 
-def test_who_loses_every_race_says_so() -> None:
-    desk = a_desk(claim_task(a_task()))
+def test_repeated_write_conflicts_raise() -> None:
+    harness = make_harness(claim_task(a_task()))
 
     def touch() -> None:
-        task = desk.task()
-        desk.store.tasks[ID] = replace(task, version=task.version + 1)
+        task = harness.task()
+        harness.store.tasks[ID] = replace(task, version=task.version + 1)
 
-    desk.store.concurrent_writes = [touch] * 50
+    harness.store.concurrent_writes = [touch] * 50
     with pytest.raises(StaleTaskError):
-        desk.record(a_failure_report(desk.task()))
+        harness.record(a_failure_report(harness.task()))
 
 
 # Storms
 
 
-def a_storm(failures: int, failure: Failure = BOOM) -> Desk:
-    desk = a_desk(*(claim_task(a_task(id=an_id(n))) for n in range(failures)))
+def record_failures(failures: int, failure: Failure = BOOM) -> RecordHarness:
+    harness = make_harness(*(claim_task(a_task(id=an_id(n))) for n in range(failures)))
     for n in range(failures):
-        desk.record(a_failure_report(desk.task(an_id(n)), failure))
-    return desk
+        harness.record(a_failure_report(harness.task(an_id(n)), failure))
+    return harness
 
 
-def test_up_to_the_limit_every_retry_comes_when_it_asked() -> None:
-    due = {task.due_at for task in a_storm(LIMIT).store.tasks.values()}
+def test_retries_up_to_the_limit_keep_their_due_time() -> None:
+    due = {task.due_at for task in record_failures(LIMIT).store.tasks.values()}
     assert due == {NOW + 2 * MINUTE}
 
 
-def test_one_retry_more_than_the_limit_is_held_for_a_minute() -> None:
-    desk = a_storm(LIMIT + 1)
-    assert desk.task(an_id(LIMIT)).due_at == NOW + 3 * MINUTE
+def test_one_retry_above_the_limit_is_deferred_by_a_minute() -> None:
+    harness = record_failures(LIMIT + 1)
+    assert harness.task(an_id(LIMIT)).due_at == NOW + 3 * MINUTE
 
 
-def test_a_storm_comes_back_in_waves() -> None:
-    waves = Counter(task.due_at for task in a_storm(2 * LIMIT + 1).store.tasks.values())
+def test_a_burst_of_retries_is_spread_over_minutes() -> None:
+    waves = Counter(task.due_at for task in record_failures(2 * LIMIT + 1).store.tasks.values())
     assert waves == {NOW + 2 * MINUTE: 50, NOW + 3 * MINUTE: 50, NOW + 4 * MINUTE: 1}
 
 
-def test_what_waits_for_a_budget_is_not_held() -> None:
-    desk = a_storm(LIMIT + 1)
-    broke = claim_task(a_task(id=an_id(1000)))
-    desk.store.create(broke)
-    desk.record(a_failure_report(broke, OVER_BUDGET))
-    assert desk.task(broke.id).due_at == NOW + DAY / 2
+def test_a_task_that_waits_for_a_budget_is_not_throttled() -> None:
+    harness = record_failures(LIMIT + 1)
+    over_budget = claim_task(a_task(id=an_id(1000)))
+    harness.store.create(over_budget)
+    harness.record(a_failure_report(over_budget, OVER_BUDGET))
+    assert harness.task(over_budget.id).due_at == NOW + DAY / 2
 
 
-def test_a_last_failure_is_told_at_once_also_in_a_storm() -> None:
-    desk = a_storm(LIMIT)
+def test_a_final_failure_is_recorded_at_once_during_a_burst() -> None:
+    harness = record_failures(LIMIT)
     last = claim_task(fail_repeatedly(a_task(id=an_id(1000)), 2), "last")
-    desk.store.create(last)
-    desk.record(a_failure_report(last))
-    assert desk.task(last.id).status is Status.FAILED
+    harness.store.create(last)
+    harness.record(a_failure_report(last))
+    assert harness.task(last.id).status is Status.FAILED
 
 
 # Breakers
 
 
-def outage(failures: int, failure: Failure, **fields: Any) -> CircuitState:
-    """What the provider's breaker makes of so many."""
+def breaker_after(failures: int, failure: Failure, **fields: Any) -> CircuitState:
+    """Return the provider's circuit breaker after this many failures."""
     tasks = [claim_task(an_action(id=an_id(n), **fields)) for n in range(failures)]
-    desk = a_desk(*tasks)
+    harness = make_harness(*tasks)
     for task in tasks:
-        desk.record(a_failure_report(task, failure))
-    return desk.breakers.breakers.get("scripted").state
+        harness.record(a_failure_report(task, failure))
+    return harness.breakers.breakers.get("scripted").state
 
 
 @pytest.mark.parametrize(
@@ -306,39 +313,43 @@ def outage(failures: int, failure: Failure, **fields: Any) -> CircuitState:
         (DEFAULT_RULES.failure_threshold, CircuitState.OPEN),
     ],
 )
-def test_a_provider_that_is_down_opens_its_breaker(failures: int, state: CircuitState) -> None:
-    assert outage(failures, DOWN) is state
+def test_failures_of_a_provider_open_its_circuit_breaker(
+    failures: int, state: CircuitState
+) -> None:
+    assert breaker_after(failures, DOWN) is state
 
 
 @pytest.mark.parametrize("failure", [BOOM, OVER_BUDGET], ids=["its answer", "a call not made"])
-def test_what_does_not_show_a_provider_down_leaves_its_breaker_closed(failure: Failure) -> None:
-    assert outage(2 * DEFAULT_RULES.failure_threshold, failure) is CircuitState.CLOSED
+def test_failures_that_are_no_outage_keep_the_circuit_breaker_closed(failure: Failure) -> None:
+    assert breaker_after(2 * DEFAULT_RULES.failure_threshold, failure) is CircuitState.CLOSED
 
 
-def test_a_task_without_a_provider_opens_no_breaker() -> None:
-    assert outage(2 * DEFAULT_RULES.failure_threshold, DOWN, payload={}) is CircuitState.CLOSED
+def test_a_task_without_a_provider_opens_no_circuit_breaker() -> None:
+    assert (
+        breaker_after(2 * DEFAULT_RULES.failure_threshold, DOWN, payload={}) is CircuitState.CLOSED
+    )
 
 
-def test_an_answer_shows_that_the_provider_is_there() -> None:
+def test_a_response_of_the_provider_resets_the_failure_count() -> None:
     tasks = [claim_task(an_action(id=an_id(n))) for n in range(6)]
-    desk = a_desk(*tasks)
+    harness = make_harness(*tasks)
     for n, task in enumerate(tasks):
-        desk.record(a_failure_report(task, BOOM if n == 4 else DOWN))
-    assert desk.breakers.breakers.get("scripted").failures == 1
+        harness.record(a_failure_report(task, BOOM if n == 4 else DOWN))
+    assert harness.breakers.breakers.get("scripted").failures == 1
 
 
-def test_a_call_not_made_is_no_answer() -> None:
+def test_a_call_that_was_not_made_does_not_reset_the_failure_count() -> None:
     tasks = [claim_task(an_action(id=an_id(n))) for n in range(6)]
-    desk = a_desk(*tasks)
+    harness = make_harness(*tasks)
     for n, task in enumerate(tasks):
-        desk.record(a_failure_report(task, OVER_BUDGET if n == 4 else DOWN))
-    assert desk.breakers.breakers.get("scripted").failures == 5
+        harness.record(a_failure_report(task, OVER_BUDGET if n == 4 else DOWN))
+    assert harness.breakers.breakers.get("scripted").failures == 5
 
 
-def test_a_crash_tells_nothing_of_the_provider() -> None:
+def test_a_crash_does_not_affect_the_circuit_breaker() -> None:
     tasks = [claim_task(an_action(id=an_id(n))) for n in range(9)]
-    desk = a_desk(*tasks)
-    desk.clock.at = NOW + LEASE
+    harness = make_harness(*tasks)
+    harness.clock.at = NOW + LEASE
     for task in tasks:
-        desk.record(replace(lease_expired_report(task), failure=DOWN))
-    assert desk.breakers.breakers.get("scripted").failures == 0
+        harness.record(replace(lease_expired_report(task), failure=DOWN))
+    assert harness.breakers.breakers.get("scripted").failures == 0

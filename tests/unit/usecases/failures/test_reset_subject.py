@@ -1,4 +1,4 @@
-"""What a person may do to a subject, also while tasks work on it."""
+"""Resetting a subject or its cool-down, also under concurrent writes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FAILED = a_subject(
 )
 
 
-class RacingSubjects:
-    """So often somebody else is faster."""
+class ConflictingSubjects:
+    """Raises a write conflict for the first `races` saves."""
 
-    def __init__(self, stored: Subject, races: int = 0) -> None:
+    def __init__(self, stored: Subject, conflicts: int = 0) -> None:
         self.stored = stored
-        self.races = races
+        self.races = conflicts
 
     def get(self, subject_id: str) -> Subject:
         assert subject_id == self.stored.id
@@ -41,35 +41,35 @@ class RacingSubjects:
         self.stored = subject
 
 
-def test_a_reset_leaves_nothing_but_when_it_was_last_tried() -> None:
-    subjects = RacingSubjects(FAILED)
+def test_a_reset_keeps_only_the_last_attempt_time() -> None:
+    subjects = ConflictingSubjects(FAILED)
     after = reset_subject("story-1", subjects)
     assert after == subjects.stored == a_subject(last_attempt_at=NOW, version=8)
 
 
-def test_the_end_of_a_cool_down_leaves_the_count() -> None:
-    subjects = RacingSubjects(FAILED)
+def test_ending_a_cool_down_keeps_the_failure_count() -> None:
+    subjects = ConflictingSubjects(FAILED)
     after = end_cooldown("story-1", subjects)
     assert after == subjects.stored == replace(FAILED, cooldown_until=None, version=8)
 
 
 @pytest.mark.parametrize("subject", [a_subject(), a_subject(failure_count=1, version=3)])
-def test_where_nothing_is_to_end_nothing_is_written(subject: Subject) -> None:
-    subjects = RacingSubjects(subject)
+def test_without_a_cool_down_nothing_is_written(subject: Subject) -> None:
+    subjects = ConflictingSubjects(subject)
     assert end_cooldown("story-1", subjects) is subject
     assert subjects.stored is subject
 
 
-def test_a_subject_never_tried_is_not_made_by_a_reset() -> None:
-    subjects = RacingSubjects(a_subject())
+def test_a_reset_does_not_create_an_unknown_subject() -> None:
+    subjects = ConflictingSubjects(a_subject())
     assert reset_subject("story-1", subjects).version == subjects.stored.version == 0
 
 
-def test_a_change_that_lost_a_race_is_made_again() -> None:
-    subjects = RacingSubjects(FAILED, races=MAX_ATTEMPTS - 1)
+def test_a_change_is_repeated_after_a_write_conflict() -> None:
+    subjects = ConflictingSubjects(FAILED, conflicts=MAX_ATTEMPTS - 1)
     assert reset_subject("story-1", subjects).failure_count == 0
 
 
-def test_a_change_that_loses_every_race_says_so() -> None:
+def test_repeated_write_conflicts_raise() -> None:
     with pytest.raises(StaleSubjectError):
-        reset_subject("story-1", RacingSubjects(FAILED, races=MAX_ATTEMPTS))
+        reset_subject("story-1", ConflictingSubjects(FAILED, conflicts=MAX_ATTEMPTS))

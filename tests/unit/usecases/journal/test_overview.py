@@ -1,4 +1,4 @@
-"""What is going on at this moment, out of all that there is."""
+"""The overview: due, running and retrying tasks, tasks for a person, breakers and budgets."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from tests.support.fakes.limits import MemoryBreakers, MemoryBudgets
 from tests.support.fakes.tasks import MemoryStore
 
 
-def numbered(number: int, **fields: Any) -> Task:
+def a_numbered_task(number: int, **fields: Any) -> Task:
     return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **fields)
 
 
-def to_verify(
+def a_task_to_verify(
     number: int, *, hours_ago: int = 1, reason: WaitReason = WaitReason.VERIFICATION
 ) -> Task:
     run = a_run(started_at=NOW - hours_ago * HOUR)
     verdict = {"status": Status.PENDING_VERIFICATION, "wait": Wait(reason), "run": run}
-    return numbered(number, due_at=NOW + 9 * HOUR, **verdict)
+    return a_numbered_task(number, due_at=NOW + 9 * HOUR, **verdict)
 
 
-def blocked(number: int, *, hours_ago: int) -> Task:
-    return numbered(number, status=Status.BLOCKED, blocked_at=NOW - hours_ago * HOUR)
+def a_blocked_task(number: int, *, hours_ago: int) -> Task:
+    return a_numbered_task(number, status=Status.BLOCKED, blocked_at=NOW - hours_ago * HOUR)
 
 
 def a_retry(number: int, *, due_at: datetime) -> Task:
-    return numbered(number, due_at=due_at, next_retry_at=due_at)
+    return a_numbered_task(number, due_at=due_at, next_retry_at=due_at)
 
 
-def told(
+def overview_of(
     *tasks: Task, breakers: MemoryBreakers | None = None, budgets: MemoryBudgets | None = None
 ) -> Overview:
     return read_overview(
@@ -53,92 +53,100 @@ def told(
     )
 
 
-def test_of_an_empty_system_there_is_nothing_to_tell() -> None:
-    assert told() == Overview(
+def test_an_overview_without_tasks_is_empty() -> None:
+    assert overview_of() == Overview(
         at=NOW, due_soon=[], running=[], retries=[], needs_person=[], breakers=[], budgets=[]
     )
 
 
-def test_each_task_is_where_one_looks_for_it() -> None:
-    later, sooner = numbered(1, due_at=NOW + HOUR), numbered(2, due_at=NOW + MINUTE)
-    running, waiting = claim_task(numbered(3)), to_verify(4)
+def test_each_task_is_in_the_list_of_its_state() -> None:
+    later, sooner = a_numbered_task(1, due_at=NOW + HOUR), a_numbered_task(2, due_at=NOW + MINUTE)
+    running, waiting = claim_task(a_numbered_task(3)), a_task_to_verify(4)
     retry = a_retry(5, due_at=NOW + 2 * HOUR)
-    over = [numbered(6, status=Status.DELIVERED), user_actions.pause(numbered(7))]
-    found = told(later, sooner, running, waiting, retry, *over)
+    closed = [a_numbered_task(6, status=Status.DELIVERED), user_actions.pause(a_numbered_task(7))]
+    overview = overview_of(later, sooner, running, waiting, retry, *closed)
 
-    assert found.due_soon == [sooner, later]
-    assert found.running == [running]
-    assert found.retries == [retry]
-    assert found.needs_person == [waiting]
-
-
-def test_whoever_has_waited_longest_for_a_person_comes_first() -> None:
-    tasks = [blocked(1, hours_ago=3), to_verify(2, hours_ago=2), blocked(3, hours_ago=1)]
-    assert told(*reversed(tasks)).needs_person == tasks
+    assert overview.due_soon == [sooner, later]
+    assert overview.running == [running]
+    assert overview.retries == [retry]
+    assert overview.needs_person == [waiting]
 
 
-def test_what_a_provider_verifies_needs_no_person() -> None:
-    assert told(to_verify(1, reason=WaitReason.VERIFIER)).needs_person == []
+def test_tasks_for_a_person_are_sorted_by_waiting_time() -> None:
+    tasks = [
+        a_blocked_task(1, hours_ago=3),
+        a_task_to_verify(2, hours_ago=2),
+        a_blocked_task(3, hours_ago=1),
+    ]
+    assert overview_of(*reversed(tasks)).needs_person == tasks
 
 
-def test_every_list_is_short_enough_to_look_at() -> None:
+def test_a_task_verified_by_a_provider_needs_no_person() -> None:
+    assert overview_of(a_task_to_verify(1, reason=WaitReason.VERIFIER)).needs_person == []
+
+
+def test_every_list_has_a_maximum_length() -> None:
     kinds = (
-        lambda n: numbered(n, due_at=NOW + n * MINUTE),
-        lambda n: claim_task(numbered(n, due_at=NOW - n * MINUTE)),
+        lambda n: a_numbered_task(n, due_at=NOW + n * MINUTE),
+        lambda n: claim_task(a_numbered_task(n, due_at=NOW - n * MINUTE)),
         lambda n: a_retry(n, due_at=NOW + HOUR),
-        lambda n: blocked(n, hours_ago=n),
-        lambda n: to_verify(n, hours_ago=n),
+        lambda n: a_blocked_task(n, hours_ago=n),
+        lambda n: a_task_to_verify(n, hours_ago=n),
     )
     for name, kind in zip(("due_soon", "running", "retries"), kinds, strict=False):
-        assert len(getattr(told(*map(kind, range(1, 200))), name)) == MAX_LISTED, name
+        assert len(getattr(overview_of(*map(kind, range(1, 200))), name)) == MAX_LISTED, name
     both = [*map(kinds[3], range(1, 100)), *map(kinds[4], range(100, 200))]
-    assert len(told(*both).needs_person) == MAX_LISTED
+    assert len(overview_of(*both).needs_person) == MAX_LISTED
 
 
-def test_what_runs_does_not_hide_what_is_due() -> None:
-    running = [claim_task(numbered(n, due_at=NOW - n * MINUTE)) for n in range(1, MAX_LISTED + 1)]
-    due = [numbered(n, due_at=NOW + n * MINUTE) for n in range(100, 100 + MAX_LISTED)]
-    found = told(*running, *due)
-    assert (len(found.running), found.due_soon) == (MAX_LISTED, due)
+def test_running_tasks_do_not_displace_due_tasks() -> None:
+    running = [
+        claim_task(a_numbered_task(n, due_at=NOW - n * MINUTE)) for n in range(1, MAX_LISTED + 1)
+    ]
+    due = [a_numbered_task(n, due_at=NOW + n * MINUTE) for n in range(100, 100 + MAX_LISTED)]
+    overview = overview_of(*running, *due)
+    assert (len(overview.running), overview.due_soon) == (MAX_LISTED, due)
 
 
 @pytest.mark.parametrize("retries", [MAX_LISTED, 2 * MAX_LISTED, 4 * MAX_LISTED])
-def test_retries_that_come_first_do_not_hide_what_is_due(retries: int) -> None:
+def test_earlier_retries_do_not_displace_due_tasks(retries: int) -> None:
     first = [a_retry(n, due_at=NOW + n * MINUTE) for n in range(retries)]
-    due = [numbered(1_000 + n, due_at=NOW + 9 * HOUR + n * MINUTE) for n in range(MAX_LISTED)]
-    assert told(*first, *due).due_soon == due
+    due = [
+        a_numbered_task(1_000 + n, due_at=NOW + 9 * HOUR + n * MINUTE) for n in range(MAX_LISTED)
+    ]
+    assert overview_of(*first, *due).due_soon == due
 
 
-def test_how_far_it_looks_has_an_end() -> None:
+def test_the_number_of_tasks_read_is_bounded() -> None:
     store = MemoryStore(*(a_retry(n, due_at=NOW + n * MINUTE) for n in range(1_000)))
-    looks: list[int] = []
-    soonest = store.list_soonest
+    limits: list[int] = []
+    list_soonest = store.list_soonest
 
-    def counted(limit: int) -> Sequence[Task]:
-        looks.append(limit)
-        return soonest(limit)
+    def count_reads(limit: int) -> Sequence[Task]:
+        limits.append(limit)
+        return list_soonest(limit)
 
-    store.list_soonest = counted  # type: ignore[method-assign]
+    store.list_soonest = count_reads  # type: ignore[method-assign]
     read_overview(store=store, breakers=MemoryBreakers(), budgets=MemoryBudgets(), now=NOW)
-    assert looks == [100, 500]
+    assert limits == [100, 500]
 
 
-def test_a_breaker_is_told_as_it_stands_now() -> None:
-    panel = MemoryBreakers()
+def test_a_circuit_breaker_is_shown_at_the_current_time() -> None:
+    store = MemoryBreakers()
     returning = CircuitBreaker(
         state=CircuitState.RETURNING,
         window_limit=2,
         state_changed_at=NOW - HOUR,
         state_until=NOW - MINUTE,
     )
-    panel.breakers = CircuitBreakers({"openai": CircuitBreaker(), "anthropic": returning})
-    [(first, breaker), (second, _)] = told(breakers=panel).breakers
+    store.breakers = CircuitBreakers({"openai": CircuitBreaker(), "anthropic": returning})
+    [(first, breaker), (second, _)] = overview_of(breakers=store).breakers
     assert (first, second) == ("anthropic", "openai")
     assert breaker.window_limit > returning.window_limit
 
 
-def test_budgets_are_those_of_today() -> None:
+def test_only_todays_budgets_are_shown() -> None:
     budgets = MemoryBudgets()
     budgets.reserve("daily", "r1", 5, now=NOW)
     budgets.reserve("old", "r1", 5, now=NOW - 24 * HOUR)
-    assert [budget.name for budget in told(budgets=budgets).budgets] == ["daily"]
+    assert [budget.name for budget in overview_of(budgets=budgets).budgets] == ["daily"]

@@ -1,4 +1,4 @@
-"""What may keep a due task from running, and what a run does to its subject."""
+"""Admission of a due task (cool-downs, breakers, quiet hours), and subject updates by runs."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from tests.support.fakes.chat import MemoryQuietHours
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 from tests.support.worker_harness import WorkerHarness
 
-GIVEN_UP = a_subject(failure_count=5, status=SubjectStatus.PERMANENT_FAILURE, version=5)
+FAILED_SUBJECT = a_subject(failure_count=5, status=SubjectStatus.PERMANENT_FAILURE, version=5)
 
 
-class Provider(Handler):
-    """Does what it is told, and remembers for which keys."""
+class RecordingProvider(Handler):
+    """Succeeds or raises `error`, and records the idempotency keys of its calls."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.calls: list[str] = []
@@ -53,17 +53,17 @@ class Provider(Handler):
         return "done"
 
 
-class Bench(WorkerHarness):
-    """One provider, which carries out everything."""
+class AdmissionHarness(WorkerHarness):
+    """A worker with one provider for all tasks."""
 
     def __init__(self, task: Task, *subjects: Subject, error: Exception | None = None) -> None:
-        self.provider = Provider(error)
+        self.provider = RecordingProvider(error)
         handlers = {"action": self.provider, "reminder": self.provider}
         super().__init__(MemoryStore(task, subjects=MemorySubjects(*subjects)), handlers)
 
     def record(self, report: FailureReport | None = None) -> None:
-        [only] = self.failures
-        super().record(report or only)
+        [report_to_record] = self.failures
+        super().record(report or report_to_record)
 
 
 def a_job(**fields: Any) -> Task:
@@ -71,45 +71,47 @@ def a_job(**fields: Any) -> Task:
     return an_action(**{**defaults, **fields})
 
 
-def cooling(until: timedelta, **fields: Any) -> Subject:
+def a_cooling_subject(until: timedelta, **fields: Any) -> Subject:
     return a_subject(**{"failure_count": 1, "cooldown_until": NOW + until, "version": 1, **fields})
 
 
 # A subject that cools down
 
 
-def test_a_job_on_a_subject_that_cools_down_is_parked() -> None:
-    harness = Bench(a_job(), cooling(HOUR))
+def test_a_job_on_a_cooling_subject_is_deferred() -> None:
+    harness = AdmissionHarness(a_job(), a_cooling_subject(HOUR))
     assert harness.run().outcome is RunOutcome.DEFERRED
     assert harness.task.status is Status.PENDING
     assert NOW + HOUR <= harness.task.due_at <= NOW + 1.1 * HOUR
 
 
-def test_jobs_put_off_together_come_one_after_the_other() -> None:
-    """Else all would try at once what one failure would have kept them from."""
+def test_jobs_deferred_together_have_different_due_times() -> None:
+    """Otherwise all of them would retry at once, although one failure would defer the rest."""
     ids = [f"{n:08d}-0000-4000-8000-000000000000" for n in range(5)]
-    breakers = Bench(a_job()).breakers
+    breakers = AdmissionHarness(a_job()).breakers
     quiet: dict[str, Any] = {"quiet_hours": MemoryQuietHours()}
-    found = [
-        check_admission(a_job(id=one), cooling(HOUR), breakers=breakers, **quiet, now=NOW)
-        for one in ids
+    obstacles = [
+        check_admission(
+            a_job(id=task_id), a_cooling_subject(HOUR), breakers=breakers, **quiet, now=NOW
+        )
+        for task_id in ids
     ]
-    assert len({obstacle.until for obstacle in found if obstacle}) == 5
+    assert len({obstacle.until for obstacle in obstacles if obstacle}) == 5
 
 
-def test_a_parked_job_calls_nobody_and_counts_nothing() -> None:
-    harness = Bench(a_job(retry_count=1), cooling(HOUR))
+def test_a_deferred_job_calls_no_provider_and_counts_no_retry() -> None:
+    harness = AdmissionHarness(a_job(retry_count=1), a_cooling_subject(HOUR))
     harness.run()
     assert (harness.provider.calls, harness.failures, harness.task.retry_count) == ([], [], 1)
-    assert (harness.task.run, harness.subject) == (None, cooling(HOUR))
+    assert (harness.task.run, harness.subject) == (None, a_cooling_subject(HOUR))
 
 
-def test_a_parked_job_says_what_it_waits_for() -> None:
-    harness = Bench(a_job(), cooling(HOUR))
-    ran = harness.run()
+def test_a_deferred_job_records_its_wait_reason() -> None:
+    harness = AdmissionHarness(a_job(), a_cooling_subject(HOUR))
+    result = harness.run()
     until, detail = harness.task.due_at, {"subject": "story-1"}
     assert harness.task.wait == Wait(WaitReason.SUBJECT_COOLDOWN, until, detail)
-    assert ran.error == describe_wait(harness.task.wait)
+    assert result.error == describe_wait(harness.task.wait)
 
 
 @pytest.mark.parametrize(
@@ -120,33 +122,33 @@ def test_a_parked_job_says_what_it_waits_for() -> None:
         (-MILLISECOND, RunOutcome.DELIVERED),
     ],
 )
-def test_a_cool_down_ends_at_its_time(until: timedelta, outcome: RunOutcome) -> None:
-    assert Bench(a_job(), cooling(until)).run().outcome is outcome
+def test_a_job_runs_when_the_cool_down_ends(until: timedelta, outcome: RunOutcome) -> None:
+    assert AdmissionHarness(a_job(), a_cooling_subject(until)).run().outcome is outcome
 
 
 @pytest.mark.parametrize(("until", "sent"), [(MINUTE, 1), (DAY, 0)])
-def test_a_job_that_is_parked_for_a_moment_is_sent_at_once(until: timedelta, sent: int) -> None:
-    harness = Bench(a_job(), cooling(until))
+def test_a_job_deferred_briefly_is_enqueued_at_once(until: timedelta, sent: int) -> None:
+    harness = AdmissionHarness(a_job(), a_cooling_subject(until))
     harness.run()
     assert harness.queue == [Dispatch(harness.task.due_at, ID)] * sent
 
 
-def test_a_parked_retry_stays_a_retry() -> None:
-    harness = Bench(a_job(next_retry_at=NOW), cooling(HOUR))
+def test_a_deferred_retry_stays_a_retry() -> None:
+    harness = AdmissionHarness(a_job(next_retry_at=NOW), a_cooling_subject(HOUR))
     harness.run()
     assert harness.task.next_retry_at == harness.task.due_at > NOW
 
 
-def test_a_job_that_was_changed_while_we_looked_is_left_alone() -> None:
-    harness = Bench(a_job(), cooling(HOUR))
-    theirs = claim_task(harness.task, "theirs")
-    harness.store.concurrent_writes = [lambda: harness.store.tasks.update({ID: theirs})]
+def test_a_job_changed_concurrently_is_not_deferred() -> None:
+    harness = AdmissionHarness(a_job(), a_cooling_subject(HOUR))
+    changed_task = claim_task(harness.task, "theirs")
+    harness.store.concurrent_writes = [lambda: harness.store.tasks.update({ID: changed_task})]
     assert harness.run() == ExecutionResult(RunOutcome.DUPLICATE)
-    assert harness.task == theirs
+    assert harness.task == changed_task
 
 
-def test_a_parked_job_runs_once_its_subject_has_cooled_down() -> None:
-    harness = Bench(a_job(), cooling(HOUR))
+def test_a_deferred_job_runs_after_the_cool_down() -> None:
+    harness = AdmissionHarness(a_job(), a_cooling_subject(HOUR))
     harness.run()
     harness.clock.at = harness.task.due_at
     assert harness.run().outcome is RunOutcome.DELIVERED
@@ -155,14 +157,14 @@ def test_a_parked_job_runs_once_its_subject_has_cooled_down() -> None:
 # A subject that was given up
 
 
-def test_a_job_on_a_subject_that_was_given_up_fails_without_a_call() -> None:
-    harness = Bench(a_job(), GIVEN_UP)
+def test_a_job_on_a_failed_subject_fails_without_a_call() -> None:
+    harness = AdmissionHarness(a_job(), FAILED_SUBJECT)
     assert harness.run().outcome is RunOutcome.FAILED
     assert harness.provider.calls == []
 
 
-def test_a_job_on_a_subject_that_was_given_up_says_why() -> None:
-    harness = Bench(a_job(), replace(GIVEN_UP, last_error_category="json_parse"))
+def test_a_job_on_a_failed_subject_reports_the_reason() -> None:
+    harness = AdmissionHarness(a_job(), replace(FAILED_SUBJECT, last_error_category="json_parse"))
     harness.run()
     [report] = harness.failures
     assert (
@@ -173,22 +175,24 @@ def test_a_job_on_a_subject_that_was_given_up_says_why() -> None:
 
 
 @pytest.mark.parametrize("policy", ["enrichment", "agent"])
-def test_a_job_on_a_subject_that_was_given_up_is_over_at_once(policy: str) -> None:
-    harness = Bench(a_job(policy=policy), GIVEN_UP)
+def test_a_job_on_a_failed_subject_is_not_retried(policy: str) -> None:
+    harness = AdmissionHarness(a_job(policy=policy), FAILED_SUBJECT)
     harness.run()
     harness.record()
     assert (harness.task.status, harness.task.retry_count) == (Status.FAILED, 0)
-    assert harness.subject == GIVEN_UP
+    assert harness.subject == FAILED_SUBJECT
 
 
-def test_a_subject_that_was_given_up_is_not_waited_for() -> None:
-    """The failure that ended it left a cool-down, which nothing will come after."""
-    harness = Bench(a_job(), replace(GIVEN_UP, cooldown_until=NOW + HOUR))
+def test_a_failed_subject_does_not_defer_its_jobs() -> None:
+    """The final failure left a cool-down, but no attempt will follow it."""
+    harness = AdmissionHarness(a_job(), replace(FAILED_SUBJECT, cooldown_until=NOW + HOUR))
     assert harness.run().outcome is RunOutcome.FAILED
 
 
-def test_the_next_job_after_the_one_that_gave_its_subject_up_fails_at_once() -> None:
-    harness = Bench(a_job(), cooling(-HOUR, failure_count=4), error=TimeoutError("no answer"))
+def test_the_next_job_fails_at_once_after_its_subject_failed_for_good() -> None:
+    harness = AdmissionHarness(
+        a_job(), a_cooling_subject(-HOUR, failure_count=4), error=TimeoutError("no answer")
+    )
     harness.run()
     harness.record()
     harness.failures.clear()
@@ -196,8 +200,8 @@ def test_the_next_job_after_the_one_that_gave_its_subject_up_fails_at_once() -> 
     assert harness.run().outcome is RunOutcome.FAILED
 
 
-def test_a_subject_that_was_reset_is_tried_again() -> None:
-    harness = Bench(a_job(), GIVEN_UP.reset())
+def test_a_job_runs_again_after_its_subject_was_reset() -> None:
+    harness = AdmissionHarness(a_job(), FAILED_SUBJECT.reset())
     assert harness.run().outcome is RunOutcome.DELIVERED
 
 
@@ -205,15 +209,15 @@ def test_a_subject_that_was_reset_is_tried_again() -> None:
 
 
 def test_success_resets_the_subject() -> None:
-    harness = Bench(a_job(), cooling(-HOUR, failure_count=4))
+    harness = AdmissionHarness(a_job(), a_cooling_subject(-HOUR, failure_count=4))
     harness.run()
     assert harness.subject == a_subject(
         status=SubjectStatus.SUCCESS, last_attempt_at=NOW, version=2
     )
 
 
-def test_success_is_kept_with_a_subject_that_was_never_seen() -> None:
-    harness = Bench(a_job())
+def test_success_is_stored_for_an_unknown_subject() -> None:
+    harness = AdmissionHarness(a_job())
     harness.run()
     assert (harness.task.status, harness.subject.status) == (
         Status.COMPLETED,
@@ -221,8 +225,8 @@ def test_success_is_kept_with_a_subject_that_was_never_seen() -> None:
     )
 
 
-def test_a_success_that_lost_a_race_on_its_subject_is_kept_all_the_same() -> None:
-    harness = Bench(a_job(), cooling(-HOUR))
+def test_success_is_stored_despite_a_write_conflict_on_the_subject() -> None:
+    harness = AdmissionHarness(a_job(), a_cooling_subject(-HOUR))
 
     def another_failure() -> None:
         subject = harness.subject.count_failure(limit=5)
@@ -237,7 +241,7 @@ def test_a_success_that_lost_a_race_on_its_subject_is_kept_all_the_same() -> Non
 
 
 def test_a_success_whose_lease_was_lost_raises() -> None:
-    harness = Bench(a_job())
+    harness = AdmissionHarness(a_job())
 
     def swept() -> None:
         harness.store.tasks[ID] = replace(harness.task, version=99)
@@ -247,8 +251,8 @@ def test_a_success_whose_lease_was_lost_raises() -> None:
         harness.run()
 
 
-def test_a_task_without_a_subject_writes_none() -> None:
-    harness = Bench(a_task())
+def test_a_task_without_a_subject_writes_no_subject() -> None:
+    harness = AdmissionHarness(a_task())
     assert harness.run().outcome is RunOutcome.DELIVERED
     assert harness.subject == a_subject()
 
@@ -256,10 +260,10 @@ def test_a_task_without_a_subject_writes_none() -> None:
 # A failure
 
 
-def test_a_failure_is_reported_and_the_lease_stands_for_it() -> None:
-    harness = Bench(a_job(), error=ValueError("no route"))
-    ran = harness.run()
-    assert (ran.outcome, ran.run_id, ran.error) == (
+def test_a_failed_run_is_reported_and_keeps_its_lease() -> None:
+    harness = AdmissionHarness(a_job(), error=ValueError("no route"))
+    result = harness.run()
+    assert (result.outcome, result.run_id, result.error) == (
         RunOutcome.FAILED,
         "run-1",
         "ValueError: no route",
@@ -269,8 +273,8 @@ def test_a_failure_is_reported_and_the_lease_stands_for_it() -> None:
     )
 
 
-def test_a_report_names_its_run_and_its_moment() -> None:
-    harness = Bench(a_job(), error=ValueError("no route"))
+def test_a_report_has_its_run_id_and_time() -> None:
+    harness = AdmissionHarness(a_job(), error=ValueError("no route"))
     harness.run()
     [report] = harness.failures
     assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
@@ -282,27 +286,27 @@ def test_a_report_names_its_run_and_its_moment() -> None:
 # A provider that is down
 
 
-def opened(harness: Bench) -> Bench:
+def open_breaker(harness: AdmissionHarness) -> AdmissionHarness:
     for _ in range(DEFAULT_RULES.failure_threshold):
         tell_breaker("scripted", is_down=True, started_at=NOW, breakers=harness.breakers, now=NOW)
     return harness
 
 
-def test_an_action_whose_provider_is_down_is_parked() -> None:
-    harness = opened(Bench(an_action()))
+def test_an_action_is_deferred_while_the_circuit_breaker_is_open() -> None:
+    harness = open_breaker(AdmissionHarness(an_action()))
     assert harness.run().outcome is RunOutcome.DEFERRED
     assert (harness.provider.calls, harness.task.retry_count) == ([], 0)
 
 
-def test_an_action_whose_provider_is_down_says_so() -> None:
-    harness = opened(Bench(an_action()))
+def test_an_action_deferred_by_the_circuit_breaker_records_its_wait_reason() -> None:
+    harness = open_breaker(AdmissionHarness(an_action()))
     harness.run()
     until, detail = harness.task.due_at, {"provider": "scripted"}
     assert harness.task.wait == Wait(WaitReason.CIRCUIT_BREAKER, until, detail)
 
 
-def test_an_action_is_parked_beyond_the_time_the_breaker_is_open() -> None:
-    harness = opened(Bench(an_action()))
+def test_an_action_is_deferred_beyond_the_end_of_the_open_state() -> None:
+    harness = open_breaker(AdmissionHarness(an_action()))
     harness.run()
     assert (
         DEFAULT_RULES.initial_open_time
@@ -311,19 +315,19 @@ def test_an_action_is_parked_beyond_the_time_the_breaker_is_open() -> None:
     )
 
 
-def test_other_tasks_go_on_while_a_provider_is_down() -> None:
-    assert opened(Bench(a_task())).run().outcome is RunOutcome.DELIVERED
+def test_other_tasks_run_while_a_circuit_breaker_is_open() -> None:
+    assert open_breaker(AdmissionHarness(a_task())).run().outcome is RunOutcome.DELIVERED
 
 
-def test_a_success_moves_the_breaker_on() -> None:
-    harness = opened(Bench(an_action(due_at=NOW + HOUR)))
+def test_a_success_advances_the_circuit_breaker() -> None:
+    harness = open_breaker(AdmissionHarness(an_action(due_at=NOW + HOUR)))
     harness.clock.at = NOW + HOUR
     harness.run()
     assert harness.breakers.breakers.get("scripted").state is CircuitState.RETURNING
 
 
-def test_a_cool_down_does_not_use_up_the_providers_probe() -> None:
-    harness = opened(Bench(a_job(due_at=NOW + HOUR), cooling(DAY)))
+def test_a_job_in_cool_down_does_not_use_the_probe_of_the_circuit_breaker() -> None:
+    harness = open_breaker(AdmissionHarness(a_job(due_at=NOW + HOUR), a_cooling_subject(DAY)))
     harness.clock.at = NOW + HOUR
     harness.run()
     assert harness.breakers.breakers.get("scripted").state is CircuitState.OPEN
@@ -332,16 +336,16 @@ def test_a_cool_down_does_not_use_up_the_providers_probe() -> None:
 # A message that is not for now
 
 
-def test_a_message_for_another_time_does_nothing() -> None:
-    harness = Bench(fail_repeatedly(a_task(), 1))
+def test_a_message_with_another_due_time_does_nothing() -> None:
+    harness = AdmissionHarness(fail_repeatedly(a_task(), 1))
     before = harness.task
     harness.clock.at = NOW + HOUR
     assert harness.run(due_at=NOW) == ExecutionResult(RunOutcome.DUPLICATE)
     assert (harness.task, harness.provider.calls) == (before, [])
 
 
-def test_a_message_that_comes_early_is_sent_back_to_wait() -> None:
-    harness = Bench(a_task(due_at=NOW + HOUR))
+def test_a_message_that_arrives_early_is_requeued() -> None:
+    harness = AdmissionHarness(a_task(due_at=NOW + HOUR))
     assert harness.run() == ExecutionResult(RunOutcome.REQUEUED_EARLY)
     assert (harness.queue, harness.provider.calls) == ([Dispatch(NOW + HOUR, ID)], [])
 
@@ -349,14 +353,14 @@ def test_a_message_that_comes_early_is_sent_back_to_wait() -> None:
 # Quiet hours
 
 
-def a_quiet(text: str, **fields: Any) -> Bench:
-    harness = Bench(a_task(**{"created_by": "ci", **fields}))
+def quiet_harness(text: str, **fields: Any) -> AdmissionHarness:
+    harness = AdmissionHarness(a_task(**{"created_by": "ci", **fields}))
     harness.quiet_hours.set(harness.task.owner, QuietHours.from_text(text))
     return harness
 
 
-def test_a_reminder_in_quiet_hours_is_put_off_and_counts_nothing() -> None:
-    harness = a_quiet("11:00 13:00 UTC", repeat="daily")
+def test_a_reminder_in_quiet_hours_is_deferred_and_counts_no_retry() -> None:
+    harness = quiet_harness("11:00 13:00 UTC", repeat="daily")
     before = harness.task
     assert harness.run() == ExecutionResult(
         RunOutcome.DEFERRED, error="quiet hours until 13:00 (UTC)"
@@ -370,20 +374,20 @@ def test_a_reminder_in_quiet_hours_is_put_off_and_counts_nothing() -> None:
     assert harness.task.nominal_at == NOW + DAY
 
 
-def test_a_retry_that_is_put_off_is_still_one() -> None:
-    harness = a_quiet("11:00 13:00 UTC", next_retry_at=NOW, retry_count=1)
+def test_a_retry_deferred_by_quiet_hours_stays_a_retry() -> None:
+    harness = quiet_harness("11:00 13:00 UTC", next_retry_at=NOW, retry_count=1)
     harness.run()
     assert (harness.task.next_retry_at, harness.task.retry_count) == (NOW + HOUR, 1)
 
 
-def test_work_goes_on_in_quiet_hours() -> None:
-    harness = Bench(an_action(created_by="ci"))
+def test_actions_run_in_quiet_hours() -> None:
+    harness = AdmissionHarness(an_action(created_by="ci"))
     harness.quiet_hours.set(harness.task.owner, QuietHours.from_text("11:00 13:00 UTC"))
     assert harness.run().outcome is RunOutcome.DELIVERED
 
 
 @pytest.mark.parametrize(
-    ("fields", "comes"),
+    ("fields", "is_delivered"),
     [
         ({"created_by": None, "created_at": NOW - HOUR}, True),
         ({"created_by": None, "created_at": NOW - HOUR - MILLISECOND}, False),
@@ -396,28 +400,28 @@ def test_work_goes_on_in_quiet_hours() -> None:
         ({"owner_rescheduled_at": NOW - 2 * HOUR}, False),
     ],
 )
-def test_what_a_person_asked_for_in_these_quiet_hours_comes(
-    fields: dict[str, Any], comes: bool
+def test_a_reminder_requested_in_these_quiet_hours_is_delivered(
+    fields: dict[str, Any], is_delivered: bool
 ) -> None:
-    harness = a_quiet("11:00 13:00 UTC", **fields)
-    assert (harness.run().outcome is RunOutcome.DELIVERED) is comes
+    harness = quiet_harness("11:00 13:00 UTC", **fields)
+    assert (harness.run().outcome is RunOutcome.DELIVERED) is is_delivered
 
 
 @pytest.mark.parametrize("latest", [None, "18:00 19:00 UTC", "11:00 12:00 UTC"])
-def test_what_is_quiet_no_more_holds_nothing_where_that_is_not_known_yet(
+def test_outdated_cached_quiet_hours_do_not_defer_a_reminder(
     latest: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody would let it through again."""
-    harness = a_quiet("11:00 13:00 UTC")
+    """Nothing would release the task again."""
+    harness = quiet_harness("11:00 13:00 UTC")
     now = QuietHours.from_text(latest) if latest else None
     monkeypatch.setattr(harness.quiet_hours, "get", lambda _: now)
     assert harness.run().outcome is RunOutcome.DELIVERED
 
 
-def test_it_waits_no_longer_than_the_latest_quiet_hours_say(
+def test_a_reminder_is_deferred_by_the_current_quiet_hours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    harness = a_quiet("11:00 18:00 UTC")
+    harness = quiet_harness("11:00 18:00 UTC")
     latest = QuietHours.from_text("11:00 13:00 UTC")
     monkeypatch.setattr(harness.quiet_hours, "get", lambda _: latest)
     assert harness.run() == ExecutionResult(
@@ -426,33 +430,35 @@ def test_it_waits_no_longer_than_the_latest_quiet_hours_say(
     assert harness.task.due_at == NOW + HOUR
 
 
-def test_only_what_would_wait_costs_a_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    harness = a_quiet("18:00 19:00 UTC")
-    asked: list[Owner] = []
-    monkeypatch.setattr(harness.quiet_hours, "get", asked.append)
+def test_quiet_hours_are_read_again_only_before_a_deferral(monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = quiet_harness("18:00 19:00 UTC")
+    reads: list[Owner] = []
+    monkeypatch.setattr(harness.quiet_hours, "get", reads.append)
     assert harness.run().outcome is RunOutcome.DELIVERED
-    assert asked == []
+    assert reads == []
 
 
-def test_an_occurrence_that_was_asked_for_says_nothing_of_the_next() -> None:
+def test_a_requested_occurrence_does_not_exempt_the_next_one() -> None:
     repeat = "FREQ=MINUTELY;INTERVAL=30"
-    harness = a_quiet("11:00 13:00 UTC", owner_rescheduled_at=NOW - MINUTE, repeat=repeat)
+    harness = quiet_harness("11:00 13:00 UTC", owner_rescheduled_at=NOW - MINUTE, repeat=repeat)
     assert harness.run().outcome is RunOutcome.DELIVERED
     harness.clock.at = harness.task.due_at
     assert harness.run().outcome is RunOutcome.DEFERRED
 
 
 @pytest.mark.parametrize(
-    ("late", "outcome"),
+    ("delay", "outcome"),
     [(MINUTE - MILLISECOND, RunOutcome.DELIVERED), (MINUTE, RunOutcome.DEFERRED)],
 )
-def test_a_moment_late_is_not_in_the_quiet_hours(late: timedelta, outcome: RunOutcome) -> None:
-    """What fell due just before them would else come in the morning."""
-    harness = a_quiet("12:00 13:00 UTC", due_at=NOW - MILLISECOND)
-    harness.clock.at = NOW - MILLISECOND + late
+def test_a_reminder_slightly_late_is_not_deferred_by_quiet_hours(
+    delay: timedelta, outcome: RunOutcome
+) -> None:
+    """Otherwise a reminder due just before quiet hours would be deferred until morning."""
+    harness = quiet_harness("12:00 13:00 UTC", due_at=NOW - MILLISECOND)
+    harness.clock.at = NOW - MILLISECOND + delay
     assert harness.run().outcome is outcome
 
 
-def test_what_is_late_until_after_the_quiet_hours_comes() -> None:
-    harness = a_quiet("10:00 12:00 UTC", due_at=NOW - MILLISECOND)
+def test_a_reminder_late_until_after_quiet_hours_is_delivered() -> None:
+    harness = quiet_harness("10:00 12:00 UTC", due_at=NOW - MILLISECOND)
     assert harness.run().outcome is RunOutcome.DELIVERED

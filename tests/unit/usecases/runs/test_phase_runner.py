@@ -1,4 +1,4 @@
-"""The phase engine: what is written when, and what a retry does after each way of breaking off."""
+"""The phase runner: what it stores in each phase, and where a retry resumes after a failure."""
 
 from __future__ import annotations
 
@@ -46,64 +46,64 @@ PREPARED, RESULT = {"lamp": 7}, {"lit": True}
 QUOTES = 2  # a text has them around it as JSON
 
 
-class Lamp(Handler):
-    """Does what it is told, and notes each call with the work as it came."""
+class ScriptedHandler(Handler):
+    """Returns `results` or fails as `faults` say per phase, and records each call's context."""
 
-    def __init__(self, **trouble: Any) -> None:
+    def __init__(self, **faults: Any) -> None:
         self.calls: list[str] = []
-        self.works: list[RunContext] = []
-        self.trouble = trouble
-        self.gives: dict[str, Any] = {"prepare": PREPARED, "mutate": RESULT}
+        self.contexts: list[RunContext] = []
+        self.faults = faults
+        self.results: dict[str, Any] = {"prepare": PREPARED, "mutate": RESULT}
 
     def mutate(self, work: RunContext) -> Any:
-        return self.called("mutate", work)
+        return self.call_phase("mutate", work)
 
-    def called(self, phase: str, work: RunContext) -> Any:
+    def call_phase(self, phase: str, work: RunContext) -> Any:
         self.calls.append(phase)
-        self.works.append(replace(work))
-        trouble = self.trouble.get(phase)
-        if isinstance(trouble, Exception):
-            raise trouble
-        if callable(trouble):
-            trouble()
-        return self.gives.get(phase)
+        self.contexts.append(replace(work))
+        fault = self.faults.get(phase)
+        if isinstance(fault, Exception):
+            raise fault
+        if callable(fault):
+            fault()
+        return self.results.get(phase)
 
 
-class Prepares(Lamp):
+class PreparingHandler(ScriptedHandler):
     def prepare(self, work: RunContext) -> Any:
-        return self.called("prepare", work)
+        return self.call_phase("prepare", work)
 
 
-class Tells(Lamp):
+class EmittingHandler(ScriptedHandler):
     def emit(self, work: RunContext) -> None:
-        self.called("emit", work)
+        self.call_phase("emit", work)
 
 
-class Whole(Prepares, Tells):
+class FullHandler(PreparingHandler, EmittingHandler):
     pass
 
 
-class FindsOut(Whole):
+class ReconcilingHandler(FullHandler):
     def reconcile(self, work: RunContext) -> ReconcileResult:
-        found: ReconcileResult = self.called("reconcile", work)
-        return found
+        result: ReconcileResult = self.call_phase("reconcile", work)
+        return result
 
 
-class LetsGo(Whole):
+class ReleasingHandler(FullHandler):
     def release(self, work: RunContext) -> None:
-        self.called("let_go", work)
+        self.call_phase("let_go", work)
 
 
-class Careful(Lamp):
-    """Nothing to prepare, nobody to tell, but it may find out."""
+class ReconcileOnlyHandler(ScriptedHandler):
+    """Has neither `prepare` nor `emit`, but has `reconcile`."""
 
     def reconcile(self, work: RunContext) -> ReconcileResult:
-        found: ReconcileResult = self.called("reconcile", work)
-        return found
+        result: ReconcileResult = self.call_phase("reconcile", work)
+        return result
 
 
-class Never:
-    """A provider that is not asked."""
+class UncalledProvider:
+    """A provider that must not be called."""
 
     payload_keys = ()
 
@@ -111,40 +111,42 @@ class Never:
         raise AssertionError(request)
 
     def estimate_max_cost(self, request: ProviderRequest) -> int | None:
-        """Nobody knows."""
+        """Return None: the cost is unknown."""
 
     def check(self, payload: Any) -> None:
-        """Takes everything."""
+        """Accept every payload."""
 
 
-class Books(MemoryStore):
-    """Notes all that is written; `refusing` tells by number which saves fail, and how."""
+class RecordingStore(MemoryStore):
+    """Records every save; `errors_by_save` maps the number of a save to the error it raises."""
 
     def __init__(self, *tasks: Task, subjects: MemorySubjects | None = None) -> None:
         super().__init__(*tasks, subjects=subjects)
-        self.written: list[Task] = []
-        self.refusing: dict[int, Exception] = {}
+        self.saved_tasks: list[Task] = []
+        self.errors_by_save: dict[int, Exception] = {}
         self.saves = 0
 
     def save(self, before: Task, after: Task, **also: Any) -> None:
         self.saves += 1
-        if self.saves in self.refusing:
-            raise self.refusing[self.saves]
+        if self.saves in self.errors_by_save:
+            raise self.errors_by_save[self.saves]
         super().save(before, after, **also)
-        self.written.append(after)
+        self.saved_tasks.append(after)
 
     @property
     def phases(self) -> list[tuple[Phase, MutationStatus | None]]:
-        return [(run_of(task).phase, run_of(task).mutation.status) for task in self.written]
+        return [(run_of(task).phase, run_of(task).mutation.status) for task in self.saved_tasks]
 
 
-class Bench(WorkerHarness):
-    """One handler, which does what it is told, and a store that notes what is written."""
+class PhaseHarness(WorkerHarness):
+    """A worker with one scripted handler, and a store that records every save."""
 
-    store: Books
+    store: RecordingStore
 
-    def __init__(self, handler: Lamp, **fields: Any) -> None:
-        super().__init__(Books(a_task(**{"type": "lights", **fields})), {"lights": handler})
+    def __init__(self, handler: ScriptedHandler, **fields: Any) -> None:
+        super().__init__(
+            RecordingStore(a_task(**{"type": "lights", **fields})), {"lights": handler}
+        )
         self.handler = handler
 
     @property
@@ -152,49 +154,49 @@ class Bench(WorkerHarness):
         return self.handler.calls
 
     def run(self, *, due_at: datetime | None = None) -> ExecutionResult:
-        """At its time, as its message has it."""
+        """Run the task at its due time."""
         self.clock.at = max(self.clock.at, self.task.due_at)
         return super().run(due_at=due_at)
 
     def fail(self) -> FailureReport:
-        """One run that fails, and its failure recorded."""
+        """Run the task, expect a failure and record it."""
         assert self.run().outcome is RunOutcome.FAILED
         self.record()
         return self.report
 
-    def die(self) -> None:
-        """The worker is gone: found by the sweeper when its lease is over."""
+    def crash(self) -> None:
+        """Kill the worker during a run, and record the expired lease as the sweeper does."""
         with pytest.raises(_Killed):
             self.run()
         self.clock.at += LEASE + REPORT_GRACE_PERIOD
         self.record(lease_expired_report(self.task))
 
-    def person(self, wish: Callable[..., Task]) -> None:
+    def apply_action(self, user_action: Callable[..., Task]) -> None:
         task = self.task
-        self.store.save(task, wish(task, at=self.clock.at))
+        self.store.save(task, user_action(task, at=self.clock.at))
 
-    def mend(self, **gives: Any) -> None:
-        """Nothing goes wrong any more."""
-        self.handler.trouble.clear()
-        self.handler.gives |= gives
+    def clear_faults(self, **results: Any) -> None:
+        """Remove all faults and forget the recorded calls and saves."""
+        self.handler.faults.clear()
+        self.handler.results |= results
         self.calls.clear()
-        self.store.written.clear()
-        self.store.refusing.clear()
+        self.store.saved_tasks.clear()
+        self.store.errors_by_save.clear()
 
 
 class _Killed(BaseException):
     pass
 
 
-def killed() -> None:
+def kill_worker() -> None:
     raise _Killed
 
 
-# What is written when
+# What is stored in each phase
 
 
-def test_a_handler_with_nothing_but_its_effect_is_claimed_and_committed() -> None:
-    harness = Bench(Lamp())
+def test_a_handler_with_only_mutate_is_saved_at_claim_and_commit() -> None:
+    harness = PhaseHarness(ScriptedHandler())
     assert harness.run().outcome is RunOutcome.DELIVERED
     assert harness.store.phases == [
         (Phase.MUTATING, MutationStatus.IN_FLIGHT),
@@ -202,41 +204,41 @@ def test_a_handler_with_nothing_but_its_effect_is_claimed_and_committed() -> Non
     ]
 
 
-def test_what_was_prepared_is_written_before_the_effect() -> None:
-    harness = Bench(Prepares())
+def test_the_prepared_value_is_stored_before_the_mutation() -> None:
+    harness = PhaseHarness(PreparingHandler())
     harness.run()
     assert harness.store.phases == [
         (Phase.PREPARING, None),
         (Phase.MUTATING, MutationStatus.IN_FLIGHT),
         (Phase.COMMITTED, MutationStatus.APPLIED),
     ]
-    in_flight = run_of(harness.store.written[1])
+    in_flight = run_of(harness.store.saved_tasks[1])
     assert (in_flight.prepare_result, in_flight.mutation.idempotency_key) == (PREPARED, "run-1")
 
 
-def test_the_effect_begins_after_it_is_recorded_as_in_flight() -> None:
-    harness = Bench(Prepares())
-    seen: list[MutationStatus | None] = []
-    harness.handler.trouble["mutate"] = lambda: seen.append(harness.last_run.mutation.status)
+def test_the_mutation_starts_after_it_is_stored_as_in_flight() -> None:
+    harness = PhaseHarness(PreparingHandler())
+    statuses: list[MutationStatus | None] = []
+    harness.handler.faults["mutate"] = lambda: statuses.append(harness.last_run.mutation.status)
     harness.run()
-    assert seen == [MutationStatus.IN_FLIGHT]
+    assert statuses == [MutationStatus.IN_FLIGHT]
 
 
-def test_the_result_is_written_before_others_are_told() -> None:
-    harness = Bench(Tells())
-    seen: list[Run] = []
-    harness.handler.trouble["emit"] = lambda: seen.append(harness.last_run)
+def test_the_result_is_stored_before_emit() -> None:
+    harness = PhaseHarness(EmittingHandler())
+    statuses: list[Run] = []
+    harness.handler.faults["emit"] = lambda: statuses.append(harness.last_run)
     harness.run()
     assert harness.store.phases == [
         (Phase.MUTATING, MutationStatus.IN_FLIGHT),
         (Phase.EMITTING, MutationStatus.APPLIED),
         (Phase.COMMITTED, MutationStatus.APPLIED),
     ]
-    assert seen[0].mutation.result == RESULT
+    assert statuses[0].mutation.result == RESULT
 
 
-def test_a_handler_with_every_phase_writes_four_times() -> None:
-    harness = Bench(Whole())
+def test_a_handler_with_every_phase_is_saved_four_times() -> None:
+    harness = PhaseHarness(FullHandler())
     harness.run()
     assert [phase for phase, _ in harness.store.phases] == [
         *(Phase.PREPARING, Phase.MUTATING, Phase.EMITTING, Phase.COMMITTED),
@@ -244,30 +246,30 @@ def test_a_handler_with_every_phase_writes_four_times() -> None:
     assert harness.calls == ["prepare", "mutate", "emit"]
 
 
-def test_each_phase_sees_what_came_before_it() -> None:
-    harness = Bench(Whole())
+def test_each_phase_receives_the_results_of_the_previous_phases() -> None:
+    harness = PhaseHarness(FullHandler())
     harness.run()
-    seen = [(work.prepared, work.result) for work in harness.handler.works]
-    assert seen == [(None, None), (PREPARED, None), (PREPARED, RESULT)]
+    contexts = [(work.prepared, work.result) for work in harness.handler.contexts]
+    assert contexts == [(None, None), (PREPARED, None), (PREPARED, RESULT)]
 
 
-def test_a_handler_sees_its_results_as_they_will_be_read_again() -> None:
-    harness = Bench(Whole())
-    harness.handler.gives |= {"prepare": {1: (2, 3)}, "mutate": ("a",)}
+def test_a_handler_receives_its_results_as_decoded_json() -> None:
+    harness = PhaseHarness(FullHandler())
+    harness.handler.results |= {"prepare": {1: (2, 3)}, "mutate": ("a",)}
     harness.run()
-    assert (harness.handler.works[-1].prepared, harness.handler.works[-1].result) == (
+    assert (harness.handler.contexts[-1].prepared, harness.handler.contexts[-1].result) == (
         *({"1": [2, 3]}, ["a"]),
     )
 
 
-def test_an_attempt_has_no_more_time_than_its_lease() -> None:
-    harness = Bench(Lamp())
+def test_the_deadline_of_a_run_is_the_end_of_its_lease() -> None:
+    harness = PhaseHarness(ScriptedHandler())
     harness.run()
-    assert harness.handler.works[0].deadline == NOW + timedelta(seconds=45) < NOW + LEASE
+    assert harness.handler.contexts[0].deadline == NOW + timedelta(seconds=45) < NOW + LEASE
 
 
-def test_what_was_committed_keeps_what_was_prepared_and_its_result() -> None:
-    harness = Bench(Whole())
+def test_a_committed_run_keeps_its_prepared_value_and_result() -> None:
+    harness = PhaseHarness(FullHandler())
     harness.run()
     run = harness.last_run
     assert (run.status, run.prepare_result, run.mutation.result) == (
@@ -279,32 +281,36 @@ def test_what_was_committed_keeps_what_was_prepared_and_its_result() -> None:
 # A retry before the effect
 
 
-@pytest.mark.parametrize(("phase", "reached"), [("prepare", "preparing"), ("mutate", "mutating")])
-def test_before_the_effect_a_retry_begins_at_preparing(phase: str, reached: str) -> None:
-    harness = Bench(Whole(**{phase: ValueError("no bulb")}))
+@pytest.mark.parametrize(
+    ("phase", "expected_phase"), [("prepare", "preparing"), ("mutate", "mutating")]
+)
+def test_a_failure_before_the_mutation_is_retried_from_prepare(
+    phase: str, expected_phase: str
+) -> None:
+    harness = PhaseHarness(FullHandler(**{phase: ValueError("no bulb")}))
     report = harness.fail()
     assert (report.effect, report.origin, report.failure.phase) == (
-        *(Effect.NONE, Origin.WORK, reached),
+        *(Effect.NONE, Origin.WORK, expected_phase),
     )
-    harness.mend(prepare={"lamp": 8})
+    harness.clear_faults(prepare={"lamp": 8})
     harness.run()
 
     assert harness.calls == ["prepare", "mutate", "emit"]
     assert harness.store.phases[0] == (Phase.PREPARING, None)
-    assert run_of(harness.store.written[0]).prepare_result is None
+    assert run_of(harness.store.saved_tasks[0]).prepare_result is None
     assert harness.last_run.prepare_result == {"lamp": 8}
 
 
-def test_an_effect_that_failed_is_noted_as_failed() -> None:
-    harness = Bench(Whole(mutate=ValueError("no bulb")))
+def test_a_failed_mutation_is_stored_as_failed() -> None:
+    harness = PhaseHarness(FullHandler(mutate=ValueError("no bulb")))
     harness.fail()
     run = harness.last_run
     assert (run.phase, run.mutation.status) == (Phase.MUTATING, MutationStatus.FAILED)
     assert run.status is RunStatus.PAUSED_TRANSIENT
 
 
-def test_a_run_that_failed_while_preparing_had_no_effect_to_speak_of() -> None:
-    harness = Bench(Whole(prepare=ValueError("no bulb")))
+def test_a_run_that_failed_in_prepare_has_no_mutation_status() -> None:
+    harness = PhaseHarness(FullHandler(prepare=ValueError("no bulb")))
     harness.fail()
     assert (harness.last_run.phase, harness.last_run.mutation.status) == (Phase.PREPARING, None)
 
@@ -312,40 +318,40 @@ def test_a_run_that_failed_while_preparing_had_no_effect_to_speak_of() -> None:
 # A retry after the effect
 
 
-def test_after_the_effect_a_retry_only_tells_others() -> None:
-    harness = Bench(Whole(emit=ValueError("nobody listens")))
+def test_a_retry_after_the_mutation_runs_only_emit() -> None:
+    harness = PhaseHarness(FullHandler(emit=ValueError("nobody listens")))
     report = harness.fail()
     assert (report.effect, report.failure.phase) == (Effect.APPLIED, "emitting")
-    harness.mend()
+    harness.clear_faults()
     assert harness.run().outcome is RunOutcome.DELIVERED
 
     assert harness.calls == ["emit"]
-    resumed = run_of(harness.store.written[0])
+    resumed = run_of(harness.store.saved_tasks[0])
     assert (resumed.phase, resumed.prepare_result) == (Phase.EMITTING, PREPARED)
     assert (resumed.mutation.status, resumed.mutation.result) == (MutationStatus.APPLIED, RESULT)
 
 
-def test_a_retry_after_the_effect_sees_its_results() -> None:
-    harness = Bench(Whole(emit=ValueError("nobody listens")))
+def test_a_retry_after_the_mutation_receives_its_results() -> None:
+    harness = PhaseHarness(FullHandler(emit=ValueError("nobody listens")))
     harness.fail()
-    harness.mend()
+    harness.clear_faults()
     harness.run()
-    work = harness.handler.works[-1]
+    work = harness.handler.contexts[-1]
     assert (work.prepared, work.result, work.idempotency_key, work.attempt, work.run_id) == (
         *(PREPARED, RESULT, "run-1", 2, "run-2"),
     )
 
 
-def test_a_retry_after_the_effect_writes_nothing_between_claim_and_commit() -> None:
-    harness = Bench(Whole(emit=ValueError("nobody listens")))
+def test_a_retry_after_the_mutation_saves_nothing_between_claim_and_commit() -> None:
+    harness = PhaseHarness(FullHandler(emit=ValueError("nobody listens")))
     harness.fail()
-    harness.mend()
+    harness.clear_faults()
     harness.run()
     assert [phase for phase, _ in harness.store.phases] == [Phase.EMITTING, Phase.COMMITTED]
 
 
-def test_telling_that_fails_again_and_again_never_repeats_the_effect() -> None:
-    harness = Bench(Whole(emit=ValueError("nobody listens")), max_retries=4)
+def test_repeated_emit_failures_never_repeat_the_mutation() -> None:
+    harness = PhaseHarness(FullHandler(emit=ValueError("nobody listens")), max_retries=4)
     for _ in range(4):
         harness.fail()
     assert harness.calls == ["prepare", "mutate", *(["emit"] * 4)]
@@ -353,20 +359,22 @@ def test_telling_that_fails_again_and_again_never_repeats_the_effect() -> None:
     assert harness.last_run.mutation.result == RESULT
 
 
-def test_a_person_who_retries_what_was_given_up_while_telling_repeats_no_effect() -> None:
-    harness = Bench(Whole(emit=ValueError("nobody listens")), max_retries=1)
+def test_a_user_retry_after_a_failed_emit_does_not_repeat_the_mutation() -> None:
+    harness = PhaseHarness(FullHandler(emit=ValueError("nobody listens")), max_retries=1)
     harness.fail()
-    harness.mend()
-    harness.person(retry)
+    harness.clear_faults()
+    harness.apply_action(retry)
     harness.run()
     assert (harness.calls, harness.task.status) == (["emit"], Status.COMPLETED)
     assert harness.last_run.reason is Reason.USER_RETRY
 
 
-def test_a_series_forgets_the_effect_of_an_occurrence_that_was_given_up() -> None:
-    harness = Bench(Whole(emit=ValueError("nobody listens")), max_retries=1, repeat="daily")
+def test_the_next_occurrence_does_not_reuse_the_mutation_of_a_failed_one() -> None:
+    harness = PhaseHarness(
+        FullHandler(emit=ValueError("nobody listens")), max_retries=1, repeat="daily"
+    )
     harness.fail()
-    harness.mend()
+    harness.clear_faults()
     harness.run()
     assert harness.calls == ["prepare", "mutate", "emit"]
     assert (harness.last_run.retry_of, harness.last_run.mutation.idempotency_key) == (None, "run-2")
@@ -375,27 +383,27 @@ def test_a_series_forgets_the_effect_of_an_occurrence_that_was_given_up() -> Non
 # The chain
 
 
-def test_the_key_is_the_same_for_the_whole_chain() -> None:
-    harness = Bench(Whole(mutate=ValueError("no bulb")), max_retries=9)
+def test_all_retries_of_an_occurrence_share_one_idempotency_key() -> None:
+    harness = PhaseHarness(FullHandler(mutate=ValueError("no bulb")), max_retries=9)
     for _ in range(3):
         harness.fail()
-    keys = {work.idempotency_key for work in harness.handler.works}
+    keys = {work.idempotency_key for work in harness.handler.contexts}
     assert keys == {"run-1"}
-    assert [work.attempt for work in harness.handler.works] == [1, 1, 2, 2, 3, 3]
+    assert [work.attempt for work in harness.handler.contexts] == [1, 1, 2, 2, 3, 3]
 
 
-def test_the_next_occurrence_has_a_key_of_its_own() -> None:
-    harness = Bench(Lamp(), repeat="daily")
+def test_the_next_occurrence_has_its_own_idempotency_key() -> None:
+    harness = PhaseHarness(ScriptedHandler(), repeat="daily")
     harness.run()
     harness.run()
-    assert [work.idempotency_key for work in harness.handler.works] == ["run-1", "run-2"]
+    assert [work.idempotency_key for work in harness.handler.contexts] == ["run-1", "run-2"]
 
 
-def test_each_run_is_linked_to_the_one_before_it() -> None:
-    harness = Bench(Whole(prepare=ValueError("no bulb")), max_retries=9)
+def test_each_run_links_to_the_previous_run() -> None:
+    harness = PhaseHarness(FullHandler(prepare=ValueError("no bulb")), max_retries=9)
     harness.fail()
     harness.fail()
-    harness.mend()
+    harness.clear_faults()
     harness.run()
     run = harness.last_run
     assert (run.id, run.retry_of, run.attempt, run.reason) == (
@@ -403,8 +411,8 @@ def test_each_run_is_linked_to_the_one_before_it() -> None:
     )
 
 
-def test_the_run_that_ended_is_kept_by_the_very_claim_of_the_next() -> None:
-    harness = Bench(Whole(prepare=ValueError("no bulb")))
+def test_the_claim_of_the_next_run_archives_the_ended_run() -> None:
+    harness = PhaseHarness(FullHandler(prepare=ValueError("no bulb")))
     harness.fail()
     ended = harness.last_run
     assert harness.store.ended_runs == {}
@@ -413,19 +421,19 @@ def test_the_run_that_ended_is_kept_by_the_very_claim_of_the_next() -> None:
     assert (ended.status, ended.ended_at) == (RunStatus.PAUSED_TRANSIENT, NOW)
 
 
-def test_a_first_run_ends_no_other() -> None:
-    harness = Bench(Whole())
+def test_the_first_run_archives_no_run() -> None:
+    harness = PhaseHarness(FullHandler())
     harness.run()
     assert harness.store.ended_runs == {}
 
 
-def test_a_person_who_retries_what_crashed_too_often_is_told_as_the_reason() -> None:
-    harness = Bench(Whole(prepare=killed), max_retries=2)
-    harness.die()
-    harness.die()
+def test_a_user_retry_after_repeated_crashes_has_the_reason_user_retry() -> None:
+    harness = PhaseHarness(FullHandler(prepare=kill_worker), max_retries=2)
+    harness.crash()
+    harness.crash()
     assert harness.task.status is Status.FAILED
-    harness.mend()
-    harness.person(retry)
+    harness.clear_faults()
+    harness.apply_action(retry)
     harness.run()
     assert (harness.last_run.attempt, harness.last_run.reason) == (3, Reason.USER_RETRY)
 
@@ -433,10 +441,10 @@ def test_a_person_who_retries_what_crashed_too_often_is_told_as_the_reason() -> 
 # Results that cannot be kept
 
 
-def test_results_up_to_the_limit_are_kept() -> None:
-    harness = Bench(Whole())
+def test_results_up_to_the_size_limit_are_stored() -> None:
+    harness = PhaseHarness(FullHandler())
     half = "x" * (MAX_RESULT_SIZE // 2 - QUOTES)
-    harness.handler.gives = {"prepare": half, "mutate": half}
+    harness.handler.results = {"prepare": half, "mutate": half}
     assert harness.run().outcome is RunOutcome.DELIVERED
     assert harness.last_run.mutation.result == half
 
@@ -444,9 +452,11 @@ def test_results_up_to_the_limit_are_kept() -> None:
 @pytest.mark.parametrize(
     "prepared", ["x" * (MAX_RESULT_SIZE - QUOTES + 1), {1, 2}, float("nan"), b"x", object()]
 )
-def test_a_prepared_result_that_cannot_be_kept_is_a_bug_without_an_effect(prepared: Any) -> None:
-    harness = Bench(Whole())
-    harness.handler.gives["prepare"] = prepared
+def test_a_prepared_value_that_cannot_be_stored_is_a_logic_error_without_effect(
+    prepared: Any,
+) -> None:
+    harness = PhaseHarness(FullHandler())
+    harness.handler.results["prepare"] = prepared
     report = harness.fail()
     assert (report.origin, report.effect, harness.calls) == (Origin.LOGIC, Effect.NONE, ["prepare"])
     assert (harness.task.status, harness.task.recovery_action) == (Status.BLOCKED, "await_fix")
@@ -462,27 +472,29 @@ def test_a_prepared_result_that_cannot_be_kept_is_a_bug_without_an_effect(prepar
         (None, float("inf")),
     ],
 )
-def test_a_result_that_cannot_be_kept_is_a_bug_after_the_effect(prepared: Any, result: Any) -> None:
-    harness = Bench(Whole())
-    harness.handler.gives = {"prepare": prepared, "mutate": result}
+def test_a_result_that_cannot_be_stored_is_a_logic_error_after_the_effect(
+    prepared: Any, result: Any
+) -> None:
+    harness = PhaseHarness(FullHandler())
+    harness.handler.results = {"prepare": prepared, "mutate": result}
     report = harness.fail()
     assert (report.origin, report.effect) == (Origin.LOGIC, Effect.APPLIED)
     assert (harness.calls, harness.task.status) == (["prepare", "mutate"], Status.BLOCKED)
     assert harness.last_run.is_applied
 
 
-def test_a_result_without_an_end_is_a_bug_after_the_effect() -> None:
+def test_a_circular_result_is_a_logic_error_after_the_effect() -> None:
     endless: list[Any] = []
     endless.append(endless)
-    harness = Bench(Lamp())
-    harness.handler.gives["mutate"] = endless
+    harness = PhaseHarness(ScriptedHandler())
+    harness.handler.results["mutate"] = endless
     report = harness.fail()
     assert (report.failure.code, report.effect) == ("result_not_json", Effect.APPLIED)
 
 
-def test_what_is_too_large_is_said_with_its_size() -> None:
-    harness = Bench(Lamp())
-    harness.handler.gives["mutate"] = "x" * MAX_RESULT_SIZE
+def test_the_error_for_a_large_result_has_its_size() -> None:
+    harness = PhaseHarness(ScriptedHandler())
+    harness.handler.results["mutate"] = "x" * MAX_RESULT_SIZE
     report = harness.fail()
     assert report.failure.code == "result_too_large"
     room = f"{MAX_RESULT_SIZE - len('null'):,}"  # nothing was prepared, and that is written too
@@ -491,17 +503,17 @@ def test_what_is_too_large_is_said_with_its_size() -> None:
     )
 
 
-def test_what_the_task_itself_holds_leaves_less_room() -> None:
-    """An item has a limit of its own: 400 KB."""
+def test_the_size_of_the_task_reduces_the_room_for_results() -> None:
+    """A DynamoDB item has a limit of 400 KB."""
     half = "x" * (MAX_RESULT_SIZE // 2 - QUOTES)
-    harness = Bench(Whole(), payload={"text": "x" * 60_000})
-    harness.handler.gives = {"prepare": half, "mutate": half}
+    harness = PhaseHarness(FullHandler(), payload={"text": "x" * 60_000})
+    harness.handler.results = {"prepare": half, "mutate": half}
     assert harness.fail().failure.code == "result_too_large"
 
 
-def test_letters_of_several_bytes_count_as_they_are_written() -> None:
-    harness = Bench(Lamp())
-    harness.handler.gives["mutate"] = "ü" * (MAX_RESULT_SIZE // 2)
+def test_multibyte_characters_count_as_they_are_stored() -> None:
+    harness = PhaseHarness(ScriptedHandler())
+    harness.handler.results["mutate"] = "ü" * (MAX_RESULT_SIZE // 2)
     assert harness.fail().failure.code == "result_too_large"
 
 
@@ -509,7 +521,7 @@ def test_letters_of_several_bytes_count_as_they_are_written() -> None:
 
 
 class OwnTypeError(TypeError):
-    """Somebody else's error, in a class of Python's."""
+    """An error of a remote system, in a built-in exception class."""
 
     type = "RemoteError"
 
@@ -527,18 +539,18 @@ BUGS += [NameError, NotImplementedError, RecursionError, ImportError]
     ("phase", "effect"),
     [("prepare", Effect.NONE), ("mutate", Effect.UNKNOWN), ("emit", Effect.APPLIED)],
 )
-def test_a_bug_says_where_the_effect_stands_by_its_phase(
+def test_a_logic_error_reports_the_effect_by_its_phase(
     phase: str, effect: Effect, bug: type[Exception]
 ) -> None:
-    harness = Bench(Whole(**{phase: bug("oops")}))
+    harness = PhaseHarness(FullHandler(**{phase: bug("oops")}))
     report = harness.fail()
     assert (report.origin, report.effect) == (Origin.LOGIC, effect)
 
 
-def test_a_bug_waits_for_other_code_unless_its_effect_is_in_doubt() -> None:
+def test_a_logic_error_awaits_a_fix_unless_its_effect_is_unknown() -> None:
     statuses = {}
     for phase in ("prepare", "mutate", "emit"):
-        harness = Bench(Whole(**{phase: KeyError("oops")}))
+        harness = PhaseHarness(FullHandler(**{phase: KeyError("oops")}))
         harness.fail()
         statuses[phase] = (
             harness.task.status,
@@ -552,41 +564,41 @@ def test_a_bug_waits_for_other_code_unless_its_effect_is_in_doubt() -> None:
     }
 
 
-def test_a_bug_amid_a_harmless_effect_waits_for_other_code() -> None:
-    harness = Bench(Whole(mutate=KeyError("oops")), payload={"idempotent": True})
+def test_a_logic_error_in_an_idempotent_mutation_awaits_a_fix() -> None:
+    harness = PhaseHarness(FullHandler(mutate=KeyError("oops")), payload={"idempotent": True})
     harness.fail()
     assert harness.task.recovery_action == "await_fix"
 
 
-def test_an_error_of_somebody_elses_is_no_bug_of_the_handler() -> None:
-    harness = Bench(Whole(mutate=OwnTypeError("they were typing")))
+def test_a_remote_error_is_not_a_logic_error() -> None:
+    harness = PhaseHarness(FullHandler(mutate=OwnTypeError("they were typing")))
     report = harness.fail()
     assert (report.origin, report.effect) == (Origin.WORK, Effect.NONE)
     assert report.failure.type == "RemoteError"
 
 
-def test_an_error_that_says_where_it_comes_from_is_believed() -> None:
-    report = Bench(Whole(prepare=OwnOriginError("mine"))).fail()
+def test_the_origin_of_an_error_is_used() -> None:
+    report = PhaseHarness(FullHandler(prepare=OwnOriginError("mine"))).fail()
     assert report.origin is Origin.LOGIC
 
 
 @pytest.mark.parametrize("nonsense", ["logic", 7, None, Effect.APPLIED])
-def test_an_origin_that_is_none_is_not_believed(nonsense: Any) -> None:
+def test_an_invalid_origin_is_ignored(nonsense: Any) -> None:
     error = ValueError("odd")
     error.origin = nonsense  # type: ignore[attr-defined]
-    assert Bench(Whole(prepare=error)).fail().origin is Origin.WORK
+    assert PhaseHarness(FullHandler(prepare=error)).fail().origin is Origin.WORK
 
 
 @pytest.mark.parametrize("nonsense", ["applied", True, None])
-def test_an_effect_that_is_none_is_not_believed(nonsense: Any) -> None:
+def test_an_invalid_effect_is_ignored(nonsense: Any) -> None:
     error = ValueError("odd")
     error.effect = nonsense  # type: ignore[attr-defined]
-    assert Bench(Whole(mutate=error)).fail().effect is Effect.NONE
+    assert PhaseHarness(FullHandler(mutate=error)).fail().effect is Effect.NONE
 
 
 @pytest.mark.parametrize("error", [TimeoutError("no answer"), IndeterminateError("no answer")])
-def test_an_effect_that_was_waited_for_in_vain_is_in_doubt(error: Exception) -> None:
-    harness = Bench(Whole(mutate=error))
+def test_a_timeout_in_the_mutation_leaves_an_unknown_effect(error: Exception) -> None:
+    harness = PhaseHarness(FullHandler(mutate=error))
     report = harness.fail()
     assert (report.origin, report.effect) == (Origin.WORK, Effect.UNKNOWN)
     assert (harness.task.status, harness.task.recovery_action) == (Status.BLOCKED, "ask_person")
@@ -594,19 +606,19 @@ def test_an_effect_that_was_waited_for_in_vain_is_in_doubt(error: Exception) -> 
 
 
 @pytest.mark.parametrize("error", [TimeoutError("no answer"), IndeterminateError("no answer")])
-def test_an_effect_in_doubt_that_is_harmless_is_brought_about_again(error: Exception) -> None:
-    harness = Bench(Whole(mutate=error), payload={"idempotent": True})
+def test_an_unknown_effect_of_an_idempotent_mutation_is_retried(error: Exception) -> None:
+    harness = PhaseHarness(FullHandler(mutate=error), payload={"idempotent": True})
     harness.fail()
     assert harness.last_run.is_indeterminate
-    harness.mend()
+    harness.clear_faults()
     harness.run()
     assert (harness.calls, harness.task.status) == (["prepare", "mutate", "emit"], Status.COMPLETED)
     assert harness.store.phases[0] == (Phase.PREPARING, None), "there is nothing to find out"
 
 
 @pytest.mark.parametrize("phase", ["prepare", "emit"])
-def test_elsewhere_a_timeout_leaves_nothing_in_doubt(phase: str) -> None:
-    harness = Bench(Whole(**{phase: TimeoutError("no answer")}))
+def test_a_timeout_outside_the_mutation_leaves_no_unknown_effect(phase: str) -> None:
+    harness = PhaseHarness(FullHandler(**{phase: TimeoutError("no answer")}))
     report = harness.fail()
     assert report.effect is (Effect.NONE if phase == "prepare" else Effect.APPLIED)
     assert harness.task.status is Status.PENDING
@@ -615,9 +627,9 @@ def test_elsewhere_a_timeout_leaves_nothing_in_doubt(phase: str) -> None:
 # A store that fails
 
 
-def test_where_the_effect_cannot_be_announced_nothing_is_done() -> None:
-    harness = Bench(Whole())
-    harness.store.refusing = {2: OSError("throttled")}
+def test_the_mutation_does_not_start_if_it_cannot_be_stored_as_in_flight() -> None:
+    harness = PhaseHarness(FullHandler())
+    harness.store.errors_by_save = {2: OSError("throttled")}
     report = harness.fail()
     assert (report.origin, report.effect, harness.calls) == (
         *(Origin.NOT_ATTEMPTED, Effect.NONE, ["prepare"]),
@@ -626,171 +638,180 @@ def test_where_the_effect_cannot_be_announced_nothing_is_done() -> None:
     assert report.failure.message == "the task was not attempted: OSError: throttled"
 
 
-def test_a_claim_that_cannot_be_written_leaves_the_task_alone() -> None:
-    harness = Bench(Whole())
-    harness.store.refusing = {1: OSError("throttled")}
+def test_a_failed_claim_leaves_the_task_unchanged() -> None:
+    harness = PhaseHarness(FullHandler())
+    harness.store.errors_by_save = {1: OSError("throttled")}
     with pytest.raises(OSError, match="throttled"):
         harness.run()
     assert (harness.calls, harness.failures, harness.task.version) == ([], [], 1)
 
 
-def test_a_result_that_cannot_be_written_is_not_made_again() -> None:
-    harness = Bench(Whole())
-    harness.store.refusing = {3: OSError("throttled")}
+def test_the_mutation_is_not_repeated_if_saving_its_result_fails() -> None:
+    harness = PhaseHarness(FullHandler())
+    harness.store.errors_by_save = {3: OSError("throttled")}
     report = harness.fail()
     assert (report.origin, report.effect, harness.calls) == (
         *(Origin.NOT_ATTEMPTED, Effect.APPLIED, ["prepare", "mutate"]),
     )
-    harness.mend()
+    harness.clear_faults()
     harness.run()
     assert (harness.calls, harness.task.status) == (["emit"], Status.COMPLETED)
 
 
-@pytest.mark.parametrize(("handler", "commit"), [(Lamp, 2), (Prepares, 3), (Whole, 4)])
-def test_a_commit_that_cannot_be_written_is_all_that_is_made_up_for(
-    handler: type[Lamp], commit: int
+@pytest.mark.parametrize(
+    ("handler", "commit"), [(ScriptedHandler, 2), (PreparingHandler, 3), (FullHandler, 4)]
+)
+def test_after_a_failed_commit_a_retry_only_commits(
+    handler: type[ScriptedHandler], commit: int
 ) -> None:
-    harness = Bench(handler())
-    harness.store.refusing = {commit: OSError("throttled")}
+    harness = PhaseHarness(handler())
+    harness.store.errors_by_save = {commit: OSError("throttled")}
     report = harness.fail()
     assert (report.failure.code, report.effect) == ("not_recorded", Effect.APPLIED)
     assert (harness.task.status, harness.task.retry_count) == (Status.PENDING, 0)
     assert harness.last_run.is_applied
 
-    harness.mend()
+    harness.clear_faults()
     assert harness.run().outcome is RunOutcome.DELIVERED
     assert set(harness.calls) <= {"emit"}
     assert (harness.task.status, harness.last_run.reason) == (Status.COMPLETED, Reason.TRANSIENT)
 
 
 @pytest.mark.parametrize(("save", "calls"), [(1, 0), (2, 1), (3, 2), (4, 3)])
-def test_whoever_lost_the_lease_has_no_say(save: int, calls: int) -> None:
-    harness = Bench(Whole())
-    theirs = replace(harness.task, version=99)
+def test_a_worker_that_lost_its_lease_changes_nothing(save: int, calls: int) -> None:
+    harness = PhaseHarness(FullHandler())
+    claimed_by_other = replace(harness.task, version=99)
     quiet: list[Callable[[], object]] = [lambda: None] * (save - 1)
-    harness.store.concurrent_writes = [*quiet, lambda: harness.store.tasks.update({ID: theirs})]
+    harness.store.concurrent_writes = [
+        *quiet,
+        lambda: harness.store.tasks.update({ID: claimed_by_other}),
+    ]
     if save == 1:
         assert harness.run() == ExecutionResult(RunOutcome.DUPLICATE)
     else:
         with pytest.raises(StaleTaskError):
             harness.run()
-    assert (len(harness.calls), harness.failures, harness.task) == (calls, [], theirs)
+    assert (len(harness.calls), harness.failures, harness.task) == (calls, [], claimed_by_other)
 
 
 @pytest.mark.parametrize(
     ("late", "calls"), [(LEASE, ["prepare"]), (LEASE - timedelta(milliseconds=1), None)]
 )
-def test_where_the_lease_ran_out_before_the_effect_it_does_not_begin(
+def test_the_mutation_does_not_start_after_the_lease_expired(
     late: timedelta, calls: list[str] | None
 ) -> None:
-    harness = Bench(Whole())
+    harness = PhaseHarness(FullHandler())
 
     def slow() -> None:
         harness.clock.at += late
 
-    harness.handler.trouble["prepare"] = slow
-    ran = harness.run()
+    harness.handler.faults["prepare"] = slow
+    result = harness.run()
     assert harness.calls == (calls or ["prepare", "mutate", "emit"])
     if calls:
         assert (harness.report.failure.code, harness.report.effect) == ("lease_lost", Effect.NONE)
         assert harness.report.origin is Origin.NOT_ATTEMPTED
     else:
-        assert ran.outcome is RunOutcome.DELIVERED
+        assert result.outcome is RunOutcome.DELIVERED
 
 
 @pytest.mark.parametrize(
-    "trouble", [OSError("throttled"), StaleTaskError(ID)], ids=["throttled", "somebody took over"]
+    "faults", [OSError("throttled"), StaleTaskError(ID)], ids=["throttled", "somebody took over"]
 )
-def test_what_was_prepared_is_let_go_where_the_effect_cannot_be_announced(
-    trouble: Exception,
+def test_release_is_called_if_the_mutation_cannot_be_stored_as_in_flight(
+    faults: Exception,
 ) -> None:
-    harness = Bench(LetsGo())
-    harness.store.refusing = {2: trouble}
+    harness = PhaseHarness(ReleasingHandler())
+    harness.store.errors_by_save = {2: faults}
     with suppress(StaleTaskError):
         harness.run()
     assert harness.calls == ["prepare", "let_go"]
-    assert harness.handler.works[-1].prepared == PREPARED
+    assert harness.handler.contexts[-1].prepared == PREPARED
 
 
-def test_what_was_prepared_is_let_go_where_the_lease_ran_out() -> None:
-    harness = Bench(LetsGo())
+def test_release_is_called_if_the_lease_expired_before_the_mutation() -> None:
+    harness = PhaseHarness(ReleasingHandler())
 
     def slow() -> None:
         harness.clock.at += LEASE
 
-    harness.handler.trouble["prepare"] = slow
+    harness.handler.faults["prepare"] = slow
     assert harness.run().outcome is RunOutcome.FAILED
     assert harness.calls == ["prepare", "let_go"]
 
 
 @pytest.mark.parametrize(
-    "trouble", [{}, {"mutate": ValueError("no bulb")}, {"prepare": ValueError("no bulb")}]
+    "faults", [{}, {"mutate": ValueError("no bulb")}, {"prepare": ValueError("no bulb")}]
 )
-def test_otherwise_there_is_nothing_to_let_go(trouble: dict[str, Any]) -> None:
-    harness = Bench(LetsGo(**trouble))
+def test_release_is_not_called_otherwise(faults: dict[str, Any]) -> None:
+    harness = PhaseHarness(ReleasingHandler(**faults))
     harness.run()
     assert "let_go" not in harness.calls
 
 
-def test_money_is_free_again_where_the_effect_cannot_be_announced() -> None:
+def test_the_budget_is_released_if_the_mutation_cannot_be_stored_as_in_flight() -> None:
     budgets = MemoryBudgets()
-    harness = Bench(Lamp(), payload={"provider": "scripted", "budget": "agents", "max_cost": 0.25})
-    harness.handlers["lights"] = ActionHandler({"scripted": Never()}, budgets, harness.clock)
-    harness.store.refusing = {2: OSError("throttled")}
+    harness = PhaseHarness(
+        ScriptedHandler(), payload={"provider": "scripted", "budget": "agents", "max_cost": 0.25}
+    )
+    harness.handlers["lights"] = ActionHandler(
+        {"scripted": UncalledProvider()}, budgets, harness.clock
+    )
+    harness.store.errors_by_save = {2: OSError("throttled")}
     assert harness.fail().origin is Origin.NOT_ATTEMPTED
     budget = budgets.get_today("agents", now=NOW)
     assert (budget.spent, budget.reserved, bool(budgets.days)) == (0, 0, True)
 
 
 @pytest.mark.parametrize("save", [3, 4])
-def test_a_result_that_can_neither_be_written_nor_reported_is_not_passed_over(save: int) -> None:
-    """Nothing is reported: the lease stands for the run, which counts as lost."""
-    harness = Bench(Whole())
-    harness.handler.gives["mutate"] = "x" * 150_001
-    harness.store.refusing = {save: OSError("throttled")}
+def test_a_result_that_can_be_neither_stored_nor_reported_raises(save: int) -> None:
+    """Nothing is reported: the lease expires, and the run counts as lost."""
+    harness = PhaseHarness(FullHandler())
+    harness.handler.results["mutate"] = "x" * 150_001
+    harness.store.errors_by_save = {save: OSError("throttled")}
     with pytest.raises(ResultTooLargeError):
         harness.run()
     assert (harness.failures, harness.task.status) == ([], Status.IN_PROGRESS)
 
 
-def test_a_result_that_a_message_can_hold_is_reported() -> None:
-    harness = Bench(Whole())
-    harness.handler.gives["mutate"] = "x" * (150_000 - QUOTES)
-    harness.store.refusing = {3: OSError("throttled")}
+def test_a_result_that_fits_a_message_is_reported() -> None:
+    harness = PhaseHarness(FullHandler())
+    harness.handler.results["mutate"] = "x" * (150_000 - QUOTES)
+    harness.store.errors_by_save = {3: OSError("throttled")}
     assert harness.fail().result == harness.last_run.mutation.result == "x" * (150_000 - QUOTES)
 
 
-def test_a_large_result_that_was_written_hinders_no_report() -> None:
-    harness = Bench(Whole(emit=ValueError("nobody listens")))
-    harness.handler.gives["mutate"] = "x" * 150_001
+def test_a_large_stored_result_does_not_prevent_a_report() -> None:
+    harness = PhaseHarness(FullHandler(emit=ValueError("nobody listens")))
+    harness.handler.results["mutate"] = "x" * 150_001
     assert (harness.fail().result, harness.last_run.mutation.result) == (None, "x" * 150_001)
 
 
 # A handler that was taken away
 
 
-def take_away(harness: Bench) -> None:
+def remove_handler(harness: PhaseHarness) -> None:
     harness.handlers.clear()
     harness.calls.clear()
 
 
-def test_a_task_whose_handler_was_taken_away_fails() -> None:
-    harness = Bench(Whole())
-    take_away(harness)
+def test_a_task_whose_handler_was_removed_fails() -> None:
+    harness = PhaseHarness(FullHandler())
+    remove_handler(harness)
     report = harness.fail()
     assert (report.failure.type, report.effect) == ("NotSetUp", Effect.NONE)
     assert harness.last_run.mutation.status is MutationStatus.FAILED
 
 
-def test_a_task_whose_handler_was_taken_away_before_it_told_others_fails() -> None:
-    harness = Bench(Whole(emit=ValueError("nobody listens")))
+def test_a_task_whose_handler_was_removed_before_emit_fails() -> None:
+    harness = PhaseHarness(FullHandler(emit=ValueError("nobody listens")))
     harness.fail()
-    take_away(harness)
+    remove_handler(harness)
     report = harness.fail()
     assert (report.failure.type, report.effect, harness.calls) == ("NotSetUp", Effect.APPLIED, [])
     assert harness.task.status is not Status.COMPLETED
 
-    harness.mend()
+    harness.clear_faults()
     harness.handlers["lights"] = harness.handler
     harness.run()
     assert (harness.calls, harness.task.status) == (["emit"], Status.COMPLETED)
@@ -800,50 +821,52 @@ def test_a_task_whose_handler_was_taken_away_before_it_told_others_fails() -> No
 
 
 @pytest.mark.parametrize(
-    ("phase", "mutation", "again"),
+    ("phase", "mutation", "next_run"),
     [
         ("prepare", None, ["prepare", "mutate", "emit"]),
         ("emit", MutationStatus.APPLIED, ["emit"]),
     ],
 )
-def test_a_run_that_died_outside_of_its_effect_is_taken_up_where_it_was(
-    phase: str, mutation: MutationStatus | None, again: list[str]
+def test_a_run_that_crashed_outside_the_mutation_resumes_at_its_phase(
+    phase: str, mutation: MutationStatus | None, next_run: list[str]
 ) -> None:
-    harness = Bench(Whole(**{phase: killed}))
-    harness.die()
+    harness = PhaseHarness(FullHandler(**{phase: kill_worker}))
+    harness.crash()
     assert (harness.last_run.status, harness.last_run.mutation.status) == (
         RunStatus.CRASHED,
         mutation,
     )
-    harness.mend()
+    harness.clear_faults()
     harness.run()
-    assert (harness.calls, harness.last_run.reason) == (again, Reason.CRASHED_RECOVERY)
+    assert (harness.calls, harness.last_run.reason) == (next_run, Reason.CRASHED_RECOVERY)
     assert harness.last_run.mutation.result == RESULT
 
 
-def test_a_run_that_died_amid_its_effect_waits_for_a_person() -> None:
-    harness = Bench(Whole(mutate=killed))
-    harness.die()
+def test_a_run_that_crashed_during_the_mutation_waits_for_a_person() -> None:
+    harness = PhaseHarness(FullHandler(mutate=kill_worker))
+    harness.crash()
     run = harness.last_run
     assert (run.status, run.phase) == (RunStatus.CRASHED, Phase.MUTATING)
     assert (run.is_indeterminate, run.prepare_result) == (True, PREPARED)
     assert (harness.task.status, harness.task.next_retry_at) == (Status.BLOCKED, None)
 
 
-def test_what_a_person_says_has_happened_is_not_brought_about_again() -> None:
-    harness = Bench(Whole(mutate=killed))
-    harness.die()
-    harness.mend()
-    harness.person(lambda task, at: resolve_indeterminate(task, Resolution.APPLIED, at=at))
+def test_a_mutation_resolved_as_applied_is_not_repeated() -> None:
+    harness = PhaseHarness(FullHandler(mutate=kill_worker))
+    harness.crash()
+    harness.clear_faults()
+    harness.apply_action(lambda task, at: resolve_indeterminate(task, Resolution.APPLIED, at=at))
     harness.run()
     assert (harness.calls, harness.task.status) == (["emit"], Status.COMPLETED)
 
 
-def test_what_a_person_says_has_not_happened_begins_afresh_with_its_key() -> None:
-    harness = Bench(Whole(mutate=killed))
-    harness.die()
-    harness.mend()
-    harness.person(lambda task, at: resolve_indeterminate(task, Resolution.NOT_APPLIED, at=at))
+def test_a_mutation_resolved_as_not_applied_runs_again_with_the_same_key() -> None:
+    harness = PhaseHarness(FullHandler(mutate=kill_worker))
+    harness.crash()
+    harness.clear_faults()
+    harness.apply_action(
+        lambda task, at: resolve_indeterminate(task, Resolution.NOT_APPLIED, at=at)
+    )
     harness.run()
     assert harness.calls == ["prepare", "mutate", "emit"]
     assert (harness.last_run.retry_of, harness.last_run.mutation.idempotency_key) == (
@@ -855,40 +878,42 @@ def test_what_a_person_says_has_not_happened_begins_afresh_with_its_key() -> Non
 # Finding out
 
 
-def found(
-    finding: ReconcileResult | Exception, handler: type[Lamp] = FindsOut, **fields: Any
-) -> Bench:
-    """A run that died amid its effect, and the next one that finds this."""
-    harness = Bench(handler(mutate=killed), **fields)
-    harness.die()
-    harness.mend(reconcile=finding)
+def reconcile_after_crash(
+    finding: ReconcileResult | Exception,
+    handler: type[ScriptedHandler] = ReconcilingHandler,
+    **fields: Any,
+) -> PhaseHarness:
+    """Kill a run during its mutation, then run again with this reconcile result."""
+    harness = PhaseHarness(handler(mutate=kill_worker), **fields)
+    harness.crash()
+    harness.clear_faults(reconcile=finding)
     if isinstance(finding, Exception):
-        harness.handler.trouble["reconcile"] = finding
+        harness.handler.faults["reconcile"] = finding
     harness.run()
     return harness
 
 
-def test_an_effect_that_is_found_is_kept_with_its_result() -> None:
-    harness = found(Applied({"lit": "before"}))
+def test_a_reconciled_mutation_is_stored_with_its_result() -> None:
+    harness = reconcile_after_crash(Applied({"lit": "before"}))
     assert (harness.calls, harness.task.status) == (["reconcile", "emit"], Status.COMPLETED)
     assert harness.last_run.mutation.result == {"lit": "before"}
-    assert harness.handler.works[-1].result == {"lit": "before"}
+    assert harness.handler.contexts[-1].result == {"lit": "before"}
     assert harness.last_run.prepare_result == PREPARED
 
 
-def test_finding_out_sees_what_was_prepared_and_the_key() -> None:
-    harness = found(Applied())
-    work = next(work for work in harness.handler.works if work.attempt == 2)
+def test_reconcile_receives_the_prepared_value_and_the_idempotency_key() -> None:
+    harness = reconcile_after_crash(Applied())
+    work = next(work for work in harness.handler.contexts if work.attempt == 2)
     assert (work.prepared, work.idempotency_key, work.run_id) == (PREPARED, "run-1", "run-2")
 
 
-def test_a_run_that_finds_out_is_in_doubt_until_then() -> None:
-    harness = found(Applied())
+def test_a_run_has_an_unknown_effect_until_it_is_reconciled() -> None:
+    harness = reconcile_after_crash(Applied())
     assert harness.store.phases[0] == (Phase.MUTATING, MutationStatus.INDETERMINATE)
 
 
-def test_an_effect_that_is_not_found_begins_afresh() -> None:
-    harness = found(NotApplied())
+def test_a_mutation_reconciled_as_not_applied_runs_again() -> None:
+    harness = reconcile_after_crash(NotApplied())
     assert harness.calls == ["reconcile", "prepare", "mutate", "emit"]
     assert harness.store.phases[1] == (Phase.MUTATING, MutationStatus.IN_FLIGHT)
     assert (harness.last_run.mutation.idempotency_key, harness.task.status) == (
@@ -897,9 +922,9 @@ def test_an_effect_that_is_not_found_begins_afresh() -> None:
     )
 
 
-def test_an_effect_that_is_not_found_is_announced_before_it_begins() -> None:
-    """Also where there is nothing to prepare, and the claim could not do it."""
-    harness = found(NotApplied(), Careful)
+def test_a_mutation_reconciled_as_not_applied_is_stored_as_in_flight_first() -> None:
+    """Also without a prepare phase, where the claim could not record it."""
+    harness = reconcile_after_crash(NotApplied(), ReconcileOnlyHandler)
     assert harness.calls == ["reconcile", "mutate"]
     assert harness.store.phases[:2] == [
         (Phase.MUTATING, MutationStatus.INDETERMINATE),
@@ -907,8 +932,8 @@ def test_an_effect_that_is_not_found_is_announced_before_it_begins() -> None:
     ]
 
 
-def test_where_nothing_can_be_found_out_a_person_is_asked() -> None:
-    harness = found(Unknown())
+def test_an_unknown_reconcile_result_asks_a_person() -> None:
+    harness = reconcile_after_crash(Unknown())
     report = harness.report
     assert (report.origin, report.effect) == (Origin.INDETERMINATE, Effect.UNKNOWN)
     harness.record()
@@ -916,48 +941,48 @@ def test_where_nothing_can_be_found_out_a_person_is_asked() -> None:
     assert (harness.task.status, harness.last_run.is_indeterminate) == (Status.BLOCKED, True)
 
 
-def test_where_nothing_can_be_found_out_a_harmless_effect_is_repeated() -> None:
-    harness = found(Unknown(), payload={"idempotent": True})
+def test_an_unknown_reconcile_result_repeats_an_idempotent_mutation() -> None:
+    harness = reconcile_after_crash(Unknown(), payload={"idempotent": True})
     assert harness.calls == ["reconcile", "prepare", "mutate", "emit"]
     assert harness.task.status is Status.COMPLETED
 
 
-def test_finding_out_that_fails_is_tried_again_and_brings_nothing_about() -> None:
-    harness = found(ValueError("the bridge is down"))
+def test_a_failed_reconcile_is_retried_without_a_mutation() -> None:
+    harness = reconcile_after_crash(ValueError("the bridge is down"))
     assert (harness.report.origin, harness.report.effect) == (Origin.WORK, Effect.UNKNOWN)
     harness.record()
     assert (harness.task.status, harness.last_run.is_indeterminate) == (Status.PENDING, True)
-    harness.mend(reconcile=Applied())
+    harness.clear_faults(reconcile=Applied())
     harness.run()
     assert (harness.calls, harness.task.status) == (["reconcile", "emit"], Status.COMPLETED)
 
 
-def test_a_bug_in_finding_out_waits_for_other_code_and_stays_in_doubt() -> None:
-    harness = found(KeyError("oops"))
+def test_a_logic_error_in_reconcile_awaits_a_fix_and_the_effect_stays_unknown() -> None:
+    harness = reconcile_after_crash(KeyError("oops"))
     harness.record()
     assert (harness.task.status, harness.task.recovery_action) == (Status.BLOCKED, "await_fix")
     assert harness.last_run.is_indeterminate
 
 
-def test_a_result_that_was_found_and_cannot_be_kept_is_a_bug_after_the_effect() -> None:
-    harness = found(Applied({1, 2}))
+def test_a_reconciled_result_that_cannot_be_stored_is_a_logic_error_after_the_effect() -> None:
+    harness = reconcile_after_crash(Applied({1, 2}))
     assert (harness.report.origin, harness.report.effect) == (Origin.LOGIC, Effect.APPLIED)
 
 
-def test_after_an_effect_was_not_found_a_failure_leaves_no_doubt() -> None:
-    harness = Bench(FindsOut(mutate=killed))
-    harness.die()
-    harness.mend(reconcile=NotApplied())
-    harness.handler.trouble["prepare"] = ValueError("no bulb")
+def test_a_failure_after_not_applied_leaves_no_unknown_effect() -> None:
+    harness = PhaseHarness(ReconcilingHandler(mutate=kill_worker))
+    harness.crash()
+    harness.clear_faults(reconcile=NotApplied())
+    harness.handler.faults["prepare"] = ValueError("no bulb")
     report = harness.fail()
     assert (report.effect, harness.last_run.is_indeterminate) == (Effect.NONE, False)
 
 
-def test_an_effect_in_doubt_is_found_out_about_before_it_is_repeated() -> None:
-    harness = Bench(FindsOut(mutate=IndeterminateError("no answer")))
+def test_an_unknown_effect_is_reconciled_before_the_mutation_is_repeated() -> None:
+    harness = PhaseHarness(ReconcilingHandler(mutate=IndeterminateError("no answer")))
     harness.fail()
     assert (harness.task.status, harness.last_run.is_indeterminate) == (Status.PENDING, True)
-    harness.mend(reconcile=Applied(RESULT))
+    harness.clear_faults(reconcile=Applied(RESULT))
     harness.run()
     assert (harness.calls, harness.task.status) == (["reconcile", "emit"], Status.COMPLETED)
 
@@ -965,13 +990,13 @@ def test_an_effect_in_doubt_is_found_out_about_before_it_is_repeated() -> None:
 # Work that is verified
 
 
-def approve(harness: Bench) -> None:
-    verdict_book = ApprovalDeps(harness.store, harness.store.subjects, harness.queue)
-    approve_task(harness.task, verdict_book, at=harness.clock.at)
+def approve(harness: PhaseHarness) -> None:
+    deps = ApprovalDeps(harness.store, harness.store.subjects, harness.queue)
+    approve_task(harness.task, deps, at=harness.clock.at)
 
 
-def test_work_that_is_to_be_verified_tells_nobody_yet() -> None:
-    harness = Bench(Whole(), verify=True)
+def test_a_run_that_needs_verification_does_not_emit_yet() -> None:
+    harness = PhaseHarness(FullHandler(), verify=True)
     assert harness.run().outcome is RunOutcome.AWAITING_VERIFICATION
     assert (harness.calls, harness.task.status) == (
         ["prepare", "mutate"],
@@ -980,42 +1005,42 @@ def test_work_that_is_to_be_verified_tells_nobody_yet() -> None:
     assert (harness.last_run.mutation.result, harness.task.due_at) == (RESULT, NOW + DAY)
 
 
-def test_a_run_that_was_approved_goes_on_by_telling_others() -> None:
-    harness = Bench(Whole(), verify=True)
+def test_an_approved_run_continues_with_emit() -> None:
+    harness = PhaseHarness(FullHandler(), verify=True)
     harness.run()
     harness.clock.at = NOW + HOUR
     approve(harness)
-    harness.mend()
+    harness.clear_faults()
     assert harness.run().outcome is RunOutcome.DELIVERED
     assert (harness.calls, harness.task.status) == (["emit"], Status.COMPLETED)
-    work = harness.handler.works[-1]
+    work = harness.handler.contexts[-1]
     assert (work.prepared, work.result, work.idempotency_key) == (PREPARED, RESULT, "run-1")
 
 
-def test_a_run_that_was_approved_is_not_to_be_verified_again() -> None:
-    harness = Bench(Whole(emit=ValueError("nobody listens")), verify=True)
+def test_an_approved_run_is_not_verified_again() -> None:
+    harness = PhaseHarness(FullHandler(emit=ValueError("nobody listens")), verify=True)
     harness.run()
     approve(harness)
     harness.fail()
-    harness.mend()
+    harness.clear_faults()
     assert harness.run().outcome is RunOutcome.DELIVERED
     assert (harness.calls, harness.last_run.is_verified) == (["emit"], True)
 
 
-def test_an_approved_occurrence_of_a_series_is_the_one_that_is_told_of() -> None:
-    harness = Bench(Whole(), verify=True, repeat="daily")
+def test_emit_receives_the_approved_occurrence_of_a_series() -> None:
+    harness = PhaseHarness(FullHandler(), verify=True, repeat="daily")
     harness.run()
     approve(harness)
-    harness.mend()
+    harness.clear_faults()
     harness.run()
     assert (harness.calls, harness.last_run.nominal_at) == (["emit"], NOW)
     assert (harness.task.status, harness.task.due_at) == (Status.PENDING, NOW + DAY)
 
 
-def test_work_to_be_verified_that_cannot_be_written_down_is_not_done_again() -> None:
-    harness = Bench(Whole(), verify=True)
-    harness.store.refusing = {3: OSError("throttled")}
+def test_the_mutation_is_not_repeated_if_saving_the_pending_verification_fails() -> None:
+    harness = PhaseHarness(FullHandler(), verify=True)
+    harness.store.errors_by_save = {3: OSError("throttled")}
     assert harness.fail().effect is Effect.APPLIED
-    harness.mend()
+    harness.clear_faults()
     assert harness.run().outcome is RunOutcome.AWAITING_VERIFICATION
     assert harness.calls == []

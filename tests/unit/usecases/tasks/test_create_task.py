@@ -30,7 +30,7 @@ KEYED = NewTaskId(ID, "hash-1")
 PAID = {"provider": "scripted", "budget": "agents"}
 
 
-class Bench:
+class CreateHarness:
     def __init__(self, *tasks: Task) -> None:
         self.store, self.queue, self.budgets = MemoryStore(*tasks), ListQueue(), MemoryBudgets()
         self.deps = CreateTaskDeps(self.store, self.queue, self.budgets, STACK_CAPABILITIES)
@@ -43,7 +43,7 @@ class Bench:
 
 
 def test_a_task_is_stored_with_the_hash_of_its_request() -> None:
-    harness = Bench()
+    harness = CreateHarness()
     created = harness.create()
     assert created.is_new
     assert harness.store.get(ID) == created.task
@@ -76,23 +76,23 @@ def test_a_task_is_stored_with_the_hash_of_its_request() -> None:
 def test_a_task_built_in_code_is_checked_like_one_from_json(
     fields: dict[str, Any], error: str
 ) -> None:
-    harness = Bench()
-    with pytest.raises(InvalidFieldsError) as refused:
+    harness = CreateHarness()
+    with pytest.raises(InvalidFieldsError) as raised:
         harness.create(**fields)
-    assert str(refused.value).startswith(error)
-    assert len(refused.value.errors) == 1
+    assert str(raised.value).startswith(error)
+    assert len(raised.value.errors) == 1
     assert harness.store.tasks == {}
 
 
-def test_a_repeated_request_gives_the_same_task() -> None:
-    harness = Bench()
+def test_a_repeated_request_returns_the_same_task() -> None:
+    harness = CreateHarness()
     first = harness.create()
     again = harness.create(now=NOW + MILLISECOND)
     assert (again.task, again.is_new) == (first.task, False)
 
 
 def test_an_accepted_request_stays_accepted_after_its_due_time() -> None:
-    harness = Bench()
+    harness = CreateHarness()
     first = harness.create()
     again = harness.create(now=NOW + 2 * HOUR)
     assert (again.task, again.is_new) == (first.task, False)
@@ -100,8 +100,8 @@ def test_an_accepted_request_stays_accepted_after_its_due_time() -> None:
 
 
 @pytest.mark.parametrize("now", [NOW, NOW + 2 * HOUR])
-def test_the_same_id_for_another_request_is_refused(now: datetime) -> None:
-    harness = Bench()
+def test_the_same_id_for_another_request_raises(now: datetime) -> None:
+    harness = CreateHarness()
     first = harness.create()
     with pytest.raises((IdempotencyConflictError, InvalidFieldsError)):
         harness.create(task_id=NewTaskId(ID, "hash-2"), description="walk", now=now)
@@ -109,19 +109,19 @@ def test_the_same_id_for_another_request_is_refused(now: datetime) -> None:
 
 
 def test_a_random_id_is_new_even_if_the_response_to_its_write_was_lost() -> None:
-    harness = Bench(a_task())
+    harness = CreateHarness(a_task())
     assert harness.create(task_id=NewTaskId(ID)).is_new
 
 
-def test_a_task_that_todays_budget_cannot_pay_for_says_so() -> None:
-    harness = Bench()
+def test_a_task_that_exceeds_todays_budget_records_its_wait_reason() -> None:
+    harness = CreateHarness()
     harness.budgets.set_limit("agents", 0, now=NOW)
     task = harness.create(type="action", payload=PAID).task
     assert task.wait_reason is WaitReason.BUDGET
 
 
-def test_a_task_that_is_due_after_the_budgets_reset_does_not_wait_for_it() -> None:
-    harness = Bench()
+def test_a_task_due_after_the_budget_reset_does_not_wait_for_the_budget() -> None:
+    harness = CreateHarness()
     harness.budgets.set_limit("agents", 0, now=NOW)
     tomorrow = Schedule(due_at=NOW + DAY)
     assert harness.create(type="action", payload=PAID, schedule=tomorrow).task.wait is None

@@ -1,4 +1,4 @@
-"""A task and the review of its specification follow each other, whatever comes twice or late."""
+"""A task and its spec review stay in sync, also when messages repeat or arrive late."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from tests.support.review_harness import ReviewHarness
 
 @pytest.fixture
 def harness() -> ReviewHarness:
-    """The task was just blocked, and its review made."""
-    found = ReviewHarness()
-    found.block_for_review()
-    found.take_dispatched_ids()
-    return found
+    """A harness whose task was just blocked and whose review was created."""
+    prepared_harness = ReviewHarness()
+    prepared_harness.block_for_review()
+    prepared_harness.take_dispatched_ids()
+    return prepared_harness
 
 
-# Made by the same write
+# Created in the same transaction
 
 
-def test_the_third_code_error_blocks_the_task_and_makes_its_review() -> None:
+def test_the_third_code_error_blocks_the_task_and_creates_its_review() -> None:
     harness = ReviewHarness()
     task = harness.block_for_review()
     assert (task.status, task.recovery_action) == (Status.BLOCKED, "retry_with_spec_refresh")
@@ -42,12 +42,12 @@ def test_the_third_code_error_blocks_the_task_and_makes_its_review() -> None:
     assert harness.take_dispatched_ids()[-1] == harness.review.id
 
 
-def test_a_report_that_comes_again_makes_no_second_review_and_sends_the_first(
+def test_a_duplicate_report_creates_no_second_review_and_enqueues_the_first(
     harness: ReviewHarness,
 ) -> None:
     assert harness.task.run is not None
-    again = replace(a_failure_report(harness.task), run_id=harness.task.run.id)
-    assert record_failure(again, harness.failure_deps) is None
+    report = replace(a_failure_report(harness.task), run_id=harness.task.run.id)
+    assert record_failure(report, harness.failure_deps) is None
     assert harness.take_dispatched_ids() == [harness.review.id]
 
 
@@ -57,19 +57,19 @@ def test_a_task_without_a_specification_is_not_reviewed() -> None:
     assert (task.status, harness.reviews) == (Status.PENDING, [])
 
 
-def test_a_task_that_nobody_could_review_is_tried_again_with_guidance() -> None:
+def test_a_task_without_a_provider_for_its_review_is_retried_with_guidance() -> None:
     harness = ReviewHarness(payload={"spec": "x"})
     task = harness.block_for_review()
     assert (task.recovery_action, harness.reviews) == ("retry_with_guidance", [])
 
 
-def test_a_series_waits_for_no_review() -> None:
+def test_a_series_is_not_reviewed() -> None:
     harness = ReviewHarness(repeat="daily")
     task = harness.block_for_review()
     assert (task.status, harness.reviews) == (Status.PENDING, [])
 
 
-def test_a_review_that_fails_is_not_reviewed_in_its_turn(harness: ReviewHarness) -> None:
+def test_a_failed_review_is_not_reviewed_itself(harness: ReviewHarness) -> None:
     for _ in range(3):
         harness.fail(harness.review)
     assert harness.review.recovery_action == "retry_with_guidance"
@@ -79,43 +79,43 @@ def test_a_review_that_fails_is_not_reviewed_in_its_turn(harness: ReviewHarness)
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_a_completed_review_takes_the_task_up_once(harness: ReviewHarness, times: int) -> None:
+def test_a_completed_review_resumes_the_task_once(harness: ReviewHarness, times: int) -> None:
     harness.clock.at += HOUR
     harness.complete(harness.review)
     harness.process_changes(times=times)
     assert (harness.task.status, harness.task.due_at) == (Status.PENDING, harness.clock.at)
-    assert sum("Say which foo" in said for said in harness.task.guidance) == 1
+    assert sum("Say which foo" in guidance for guidance in harness.task.guidance) == 1
     assert set(harness.take_dispatched_ids()) == {ID}
 
 
-def test_a_record_that_comes_late_does_not_wake_what_has_gone_on(harness: ReviewHarness) -> None:
+def test_a_late_stream_record_does_not_resume_a_task_that_moved_on(harness: ReviewHarness) -> None:
     before = harness.review
-    done = harness.complete(before)
+    completed = harness.complete(before)
     harness.process_changes()
     harness.complete(harness.task)
     ended = harness.task
-    sync_waiting_task(before, done, harness.sync_deps)
+    sync_waiting_task(before, completed, harness.sync_deps)
     assert harness.task == ended
 
 
-def test_whoever_died_before_sending_it_sends_it_the_next_time(harness: ReviewHarness) -> None:
-    before, done = harness.review, harness.complete(harness.review)
+def test_a_task_not_enqueued_before_a_crash_is_enqueued_next_time(harness: ReviewHarness) -> None:
+    before, completed = harness.review, harness.complete(harness.review)
     harness.process_changes()
     harness.queue.clear()
-    sync_waiting_task(before, done, harness.sync_deps)
+    sync_waiting_task(before, completed, harness.sync_deps)
     assert harness.take_dispatched_ids() == [ID]
 
 
-def test_a_task_of_another_owner_is_no_review_whatever_it_says(harness: ReviewHarness) -> None:
-    stranger = an_action(id="other", sender_id="bob", review=ReviewLink(ID))
-    harness.store.tasks[stranger.id] = stranger
+def test_a_task_of_another_owner_is_never_a_review(harness: ReviewHarness) -> None:
+    foreign_task = an_action(id="other", sender_id="bob", review=ReviewLink(ID))
+    harness.store.tasks[foreign_task.id] = foreign_task
     before = harness.task
-    sync_waiting_task(None, stranger, harness.sync_deps)
-    assert (harness.task, harness.store.tasks["other"]) == (before, stranger)
+    sync_waiting_task(None, foreign_task, harness.sync_deps)
+    assert (harness.task, harness.store.tasks["other"]) == (before, foreign_task)
     assert harness.take_dispatched_ids() == []
 
 
-def test_a_review_that_fails_for_good_escalates_the_task(harness: ReviewHarness) -> None:
+def test_a_permanently_failed_review_escalates_the_task(harness: ReviewHarness) -> None:
     for _ in range(4):
         harness.fail(harness.review)
     harness.process_changes(times=2)
@@ -128,20 +128,20 @@ def test_a_review_that_fails_for_good_escalates_the_task(harness: ReviewHarness)
     )
 
 
-def test_of_a_blocked_review_only_the_task_waits_for_a_person(harness: ReviewHarness) -> None:
+def test_when_a_review_is_blocked_only_the_task_waits_for_a_person(harness: ReviewHarness) -> None:
     for _ in range(4):
         harness.fail(harness.review)
     harness.process_changes()
     assert harness.review.status is Status.CANCELLED
 
 
-def test_a_review_that_is_called_off_escalates_the_task(harness: ReviewHarness) -> None:
+def test_a_cancelled_review_escalates_the_task(harness: ReviewHarness) -> None:
     harness.cancel(harness.review)
     harness.process_changes(times=2)
     assert harness.task.recovery_action == "escalate_to_human"
 
 
-def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(harness: ReviewHarness) -> None:
+def test_a_review_that_is_being_retried_keeps_the_task_waiting(harness: ReviewHarness) -> None:
     harness.fail(harness.review)
     harness.process_changes()
     assert harness.task.recovery_action == "retry_with_spec_refresh"
@@ -152,7 +152,7 @@ def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(harness: Rev
 
 
 @pytest.mark.parametrize("move", [user_actions.cancel, user_actions.retry, user_actions.unblock])
-def test_a_task_that_waits_no_more_calls_its_review_off(
+def test_a_task_that_no_longer_waits_cancels_its_review(
     harness: ReviewHarness, move: Callable[..., Task]
 ) -> None:
     after = harness.apply_change(harness.task, move)
@@ -161,7 +161,7 @@ def test_a_task_that_waits_no_more_calls_its_review_off(
     assert harness.task == after
 
 
-def test_a_review_that_runs_is_called_off_once_it_waits_again(harness: ReviewHarness) -> None:
+def test_a_running_review_is_cancelled_once_it_is_pending_again(harness: ReviewHarness) -> None:
     running = harness.claim(harness.review)
     harness.apply_change(harness.task, user_actions.retry)
     harness.process_changes()
@@ -171,7 +171,7 @@ def test_a_review_that_runs_is_called_off_once_it_waits_again(harness: ReviewHar
     assert harness.review.status is Status.CANCELLED
 
 
-def test_the_answer_of_a_review_that_nobody_waits_for_changes_nothing(
+def test_the_result_of_an_abandoned_review_changes_nothing(
     harness: ReviewHarness,
 ) -> None:
     running = harness.claim(harness.review)
@@ -181,7 +181,7 @@ def test_the_answer_of_a_review_that_nobody_waits_for_changes_nothing(
     assert (harness.task.status, harness.review.status) == (Status.CANCELLED, Status.COMPLETED)
 
 
-def test_a_review_whose_task_is_gone_is_called_off(harness: ReviewHarness) -> None:
+def test_a_review_whose_task_was_deleted_is_cancelled(harness: ReviewHarness) -> None:
     changes = [one for one in harness.store.changes if one[1].id == harness.review.id]
     del harness.store.tasks[ID]
     for old, new in changes:
@@ -189,7 +189,7 @@ def test_a_review_whose_task_is_gone_is_called_off(harness: ReviewHarness) -> No
     assert harness.review.status is Status.CANCELLED
 
 
-def test_a_task_whose_review_is_gone_is_escalated(harness: ReviewHarness) -> None:
+def test_a_task_whose_review_was_deleted_is_escalated(harness: ReviewHarness) -> None:
     del harness.store.tasks[harness.review.id]
     harness.process_changes()
     assert harness.task.recovery_action == "escalate_to_human"
@@ -198,7 +198,7 @@ def test_a_task_whose_review_is_gone_is_escalated(harness: ReviewHarness) -> Non
 # A person says what it was
 
 
-def test_what_is_said_to_be_a_code_error_is_reviewed_as_well() -> None:
+def test_a_failure_reclassified_as_a_code_error_is_reviewed() -> None:
     harness = ReviewHarness()
     for _ in range(2):
         harness.fail(harness.task)
@@ -211,7 +211,7 @@ def test_what_is_said_to_be_a_code_error_is_reviewed_as_well() -> None:
     assert harness.take_dispatched_ids()[-1] == harness.review.id
 
 
-def test_what_was_no_bug_after_all_is_reviewed_and_that_is_told() -> None:
+def test_a_logic_error_reclassified_as_a_code_error_is_reviewed() -> None:
     harness = ReviewHarness()
     for _ in range(2):
         harness.fail(harness.task)
@@ -226,13 +226,15 @@ def test_what_was_no_bug_after_all_is_reviewed_and_that_is_told() -> None:
     ]
 
 
-def test_what_is_said_to_be_something_else_calls_the_review_off(harness: ReviewHarness) -> None:
+def test_reclassifying_the_failure_cancels_the_review(harness: ReviewHarness) -> None:
     harness.reclassify("transient")
     harness.process_changes()
     assert (harness.task.status, harness.review.status) == (Status.PENDING, Status.CANCELLED)
 
 
-def test_another_kind_that_is_reviewed_keeps_the_review(harness: ReviewHarness) -> None:
+def test_reclassifying_to_another_reviewed_category_keeps_the_review(
+    harness: ReviewHarness,
+) -> None:
     harness.clock.at += HOUR
     harness.reclassify("test_failure")
     harness.process_changes()
@@ -240,8 +242,8 @@ def test_another_kind_that_is_reviewed_keeps_the_review(harness: ReviewHarness) 
     assert awaited_task_id(harness.task) == harness.review.id
 
 
-def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(harness: ReviewHarness) -> None:
-    """The one before was called off in between, and nobody would ever answer it."""
+def test_reclassifying_back_creates_a_new_review(harness: ReviewHarness) -> None:
+    """The first review was cancelled in between, so it would never complete."""
     first = harness.review
     harness.reclassify("transient")
     harness.process_changes()
@@ -259,10 +261,10 @@ def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(harness: Revi
     assert harness.task.status is Status.PENDING
 
 
-def test_whoever_changes_their_mind_at_once_gets_a_review_of_its_own_too(
+def test_reclassifying_back_at_once_creates_a_new_review(
     harness: ReviewHarness,
 ) -> None:
-    """What is followed late calls off the first one, and not the other."""
+    """A late sync cancels the first review and keeps the second one."""
     first = harness.review
     harness.reclassify("transient")
     harness.reclassify("code_error")
@@ -272,7 +274,7 @@ def test_whoever_changes_their_mind_at_once_gets_a_review_of_its_own_too(
     assert states == {awaited_task_id(harness.task): Status.PENDING}
 
 
-def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(
+def test_a_new_review_can_be_requested_after_one_without_a_result(
     harness: ReviewHarness,
 ) -> None:
     for category in ("test_failure", "code_error", "test_failure"):
@@ -286,7 +288,7 @@ def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(
     assert awaited_task_id(harness.task) == harness.reviews[-1].id
 
 
-def test_what_nobody_answered_may_be_reviewed_after_all(harness: ReviewHarness) -> None:
+def test_an_expired_task_can_be_reviewed_after_reclassification(harness: ReviewHarness) -> None:
     harness.sweep(after=DAY)
     harness.process_changes()
     assert (harness.task.status, harness.review.status) == (Status.FAILED, Status.CANCELLED)
@@ -297,7 +299,7 @@ def test_what_nobody_answered_may_be_reviewed_after_all(harness: ReviewHarness) 
     assert harness.reviews[-1].status is Status.PENDING
 
 
-def test_what_an_escalation_added_is_judged_anew_as_well(harness: ReviewHarness) -> None:
+def test_a_failure_of_an_escalated_task_can_be_reclassified(harness: ReviewHarness) -> None:
     first = harness.task.guidance
     harness.cancel(harness.review)
     harness.process_changes()
@@ -308,7 +310,7 @@ def test_what_an_escalation_added_is_judged_anew_as_well(harness: ReviewHarness)
 # Races
 
 
-def test_a_race_that_is_lost_is_run_again(harness: ReviewHarness) -> None:
+def test_a_write_conflict_is_retried(harness: ReviewHarness) -> None:
     harness.complete(harness.review)
 
     def cancel() -> None:
@@ -319,8 +321,8 @@ def test_a_race_that_is_lost_is_run_again(harness: ReviewHarness) -> None:
     assert harness.task.status is Status.CANCELLED
 
 
-def test_a_race_that_is_lost_again_and_again_comes_back(harness: ReviewHarness) -> None:
-    before, done = harness.review, harness.complete(harness.review)
+def test_repeated_write_conflicts_raise(harness: ReviewHarness) -> None:
+    before, completed = harness.review, harness.complete(harness.review)
 
     def touch() -> None:
         task = harness.task
@@ -328,11 +330,11 @@ def test_a_race_that_is_lost_again_and_again_comes_back(harness: ReviewHarness) 
 
     harness.store.concurrent_writes = [touch] * 3
     with pytest.raises(StaleTaskError):
-        sync_waiting_task(before, done, harness.sync_deps)
+        sync_waiting_task(before, completed, harness.sync_deps)
 
 
 @pytest.mark.parametrize("status", list(Status))
-def test_of_other_tasks_nothing_is_read(status: Status) -> None:
+def test_other_tasks_cause_no_reads(status: Status) -> None:
     harness = ReviewHarness()
     harness.store.tasks.clear()
     sync_waiting_task(a_task(), a_task(status=status), harness.sync_deps)

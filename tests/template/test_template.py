@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import tomllib
@@ -177,7 +178,16 @@ def test_the_handler_named_in_the_template_exists(template: Template, function: 
     module, _, name = _function(template, function)["Handler"].rpartition(".")
 
     path = ROOT / "functions" / Path(*module.split(".")).with_suffix(".py")
-    assert f"def {name}(" in path.read_text()
+    statements = ast.parse(path.read_text()).body
+    functions = [one.name for one in statements if isinstance(one, ast.FunctionDef)]
+    values = [
+        target.id
+        for one in statements
+        if isinstance(one, ast.Assign)
+        for target in one.targets
+        if isinstance(target, ast.Name)
+    ]
+    assert name in functions + values
 
 
 def test_a_lease_is_longer_than_the_worker_timeout(template: Template) -> None:

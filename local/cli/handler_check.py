@@ -43,8 +43,8 @@ def check_handler(
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def _print_progress(done: int, total: int) -> None:
+def _print_progress(crash_count: int, total: int) -> None:
     if sys.stderr.isatty():
-        print(f"\rcrash {done} of {total}", end="", file=sys.stderr, flush=True)
-    elif done == 1:
+        print(f"\rcrash {crash_count} of {total}", end="", file=sys.stderr, flush=True)
+    elif crash_count == 1:
         print(f"running at least {total} crashes, about a second each", file=sys.stderr, flush=True)

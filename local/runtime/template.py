@@ -119,7 +119,7 @@ class Resolver:
     def _substitute(self, text: str, variables: dict[str, Any]) -> str:
         own = {name: self.resolve(one) for name, one in variables.items()}
         values = {**self._values, **own}
-        return re.sub(r"\$\{([^}]+)\}", lambda found: str(values[found[1]]), text)
+        return re.sub(r"\$\{([^}]+)\}", lambda match: str(values[match[1]]), text)
 
     def _holds(self, condition: dict[str, Any]) -> bool:
         match condition:

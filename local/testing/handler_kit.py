@@ -48,7 +48,7 @@ def crash_everywhere(
     count_effects: Callable[[], int] | None = None,
     only_calls: Collection[str] | None = None,
     task_type: str = "checked",
-    progress: Progress = lambda _done, _of: None,
+    progress: Progress = lambda _count, _of: None,
 ) -> CrashReport:
     """Crash the worker before and after each of its calls, including the handler's phases.
 

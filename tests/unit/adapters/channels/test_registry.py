@@ -29,7 +29,7 @@ SENDERS = [platform for platform in PLATFORMS.values() if platform.outbound is n
 
 
 def deps() -> OutboundDeps:
-    return OutboundDeps(poster=HTTP_CLIENT, tokens=TOKENS, clock=ManualClock(NOW))
+    return OutboundDeps(http_client=HTTP_CLIENT, tokens=TOKENS, clock=ManualClock(NOW))
 
 
 @pytest.mark.parametrize("names", [(), ("slack",), ALL])

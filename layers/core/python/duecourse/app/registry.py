@@ -53,7 +53,9 @@ def builtin_channels() -> Mapping[str, Channel]:
     from duecourse.adapters.channels.platform import OutboundDeps
     from duecourse.adapters.channels.registry import make_channels
 
-    deps = OutboundDeps(poster=http_client(), tokens=secrets.chat_tokens(), clock=stores.clock())
+    deps = OutboundDeps(
+        http_client=http_client(), tokens=secrets.chat_tokens(), clock=stores.clock()
+    )
     return make_channels(stores.settings().channels, deps)
 
 

@@ -121,7 +121,7 @@ def to_body(document: Mapping[str, Any]) -> str:
     json.dumps already escapes control characters; this adds surrogates, U+FFFE and U+FFFF.
     """
     text = json.dumps(document, ensure_ascii=False)
-    return _INVALID_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _INVALID_CHARACTERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def report_from_body(body: str) -> FailureReport:

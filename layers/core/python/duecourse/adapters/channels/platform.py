@@ -48,7 +48,7 @@ class InboundDeps:
 
 @dataclass(frozen=True, kw_only=True)
 class OutboundDeps:
-    poster: HttpPatchClient
+    http_client: HttpPatchClient
     tokens: Keys
     clock: Clock
 

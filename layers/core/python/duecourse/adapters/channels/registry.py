@@ -23,9 +23,9 @@ def find_platform(name: str) -> Platform:
     return PLATFORMS[name]
 
 
-def default_channel(offered: Collection[str]) -> str | None:
+def default_channel(enabled: Collection[str]) -> str | None:
     """Return the channel for tasks that name none, or None if no default is offered."""
-    names = [one.name for one in PLATFORMS.values() if one.is_default and one.name in offered]
+    names = [one.name for one in PLATFORMS.values() if one.is_default and one.name in enabled]
     return names[0] if names else None
 
 

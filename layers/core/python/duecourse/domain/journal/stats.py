@@ -239,6 +239,6 @@ def _ratio(part: int, whole: int) -> float | None:
     return round(part / whole, 1) if whole else None
 
 
-def _sort_descending(found: list[dict[str, Any]], number: str, name: str) -> list[dict[str, Any]]:
+def _sort_descending(rows: list[dict[str, Any]], number: str, name: str) -> list[dict[str, Any]]:
     """Sort by `number`, descending. Ties are sorted by `name`, so that the order is stable."""
-    return sorted(found, key=lambda one: (-one[number], one[name]))
+    return sorted(rows, key=lambda one: (-one[number], one[name]))

@@ -81,7 +81,7 @@ def _failure(run: Run, note: RunDiagnosis) -> Failure:
     )
 
 
-def manual_diagnosis(category: str, reopened: ReopenedFailure, policy: Policy) -> Diagnosis:
+def manual_diagnosis(category: str, reopened_failure: ReopenedFailure, policy: Policy) -> Diagnosis:
     """Return the diagnosis a person gave. Raises InvalidFieldsError for an unknown category."""
     try:
         corrected = policy.categories[choice_field(policy.categories)(category)]
@@ -92,20 +92,20 @@ def manual_diagnosis(category: str, reopened: ReopenedFailure, policy: Policy) -
         confidence=1.0,
         pattern=MANUAL_PATTERN,
         fix=corrected.fix,
-        location=None if corrected.is_external else _location(reopened.diagnosis),
-        fingerprint=_fingerprint(reopened) if corrected.counts else None,
+        location=None if corrected.is_external else _location(reopened_failure.diagnosis),
+        fingerprint=_fingerprint(reopened_failure) if corrected.counts else None,
     )
 
 
-def _fingerprint(reopened: ReopenedFailure) -> str | None:
+def _fingerprint(reopened_failure: ReopenedFailure) -> str | None:
     """Return the fingerprint to learn from, or None if nothing can be learnt.
 
     Uncounted failures teach nothing. Computes the fingerprint for runs stored without one.
     """
-    note = reopened.diagnosis
+    note = reopened_failure.diagnosis
     if not (note.counted and note.origin.is_learnable):
         return None
-    return note.fingerprint or fingerprint_of(reopened.report.failure)
+    return note.fingerprint or fingerprint_of(reopened_failure.report.failure)
 
 
 def _location(note: RunDiagnosis) -> Location | None:
@@ -113,25 +113,27 @@ def _location(note: RunDiagnosis) -> Location | None:
     return note.location or (note.read_as.location if note.read_as else None)
 
 
-def subject_before(reopened: ReopenedFailure, subject: Subject | None) -> Subject | None:
+def subject_before(reopened_failure: ReopenedFailure, subject: Subject | None) -> Subject | None:
     """Return the subject without this failure, or None to leave it unchanged.
 
     It is left unchanged if it was attempted or reset since.
     """
-    if subject is None or _has_later_attempt(reopened, subject):
+    if subject is None or _has_later_attempt(reopened_failure, subject):
         return None
-    note = reopened.diagnosis
+    note = reopened_failure.diagnosis
     is_recorded_by_subject = note.origin not in _ORIGINS_NOT_BLAMING_SUBJECT
     if not (note.counted and note.blames_subject and is_recorded_by_subject):
         return subject
     return (
-        subject.uncount_failure() if subject.last_error_category == reopened.run.category else None
+        subject.uncount_failure()
+        if subject.last_error_category == reopened_failure.run.category
+        else None
     )
 
 
 def apply(
     task: Task,
-    reopened: ReopenedFailure,
+    reopened_failure: ReopenedFailure,
     diagnosis: Diagnosis,
     decision: Decision,
     *,
@@ -142,13 +144,15 @@ def apply(
 
     The run stores who corrected it and the original reading, which the classifier learns from.
     """
-    redecided = apply_failure(reopened.task_before, reopened.report, diagnosis, decision, at=at)
+    redecided = apply_failure(
+        reopened_failure.task_before, reopened_failure.report, diagnosis, decision, at=at
+    )
     note = current_run(redecided).diagnosis or NOT_DIAGNOSED
-    note = replace(note, read_as=_original_reading(reopened), by=corrected_by or None)
+    note = replace(note, read_as=_original_reading(reopened_failure), by=corrected_by or None)
     run = replace(
         current_run(redecided),
-        error=reopened.run.error,
-        ended_at=reopened.run.ended_at,
+        error=reopened_failure.run.error,
+        ended_at=reopened_failure.run.ended_at,
         diagnosis=note,
     )
     after = replace(_decided(task, redecided), run=run, closed_at=None)
@@ -207,17 +211,18 @@ def _origin(run: Run, note: RunDiagnosis) -> Origin:
     return Origin.WORK if note.origin is Origin.LOGIC else note.origin
 
 
-def _has_later_attempt(reopened: ReopenedFailure, subject: Subject) -> bool:
+def _has_later_attempt(reopened_failure: ReopenedFailure, subject: Subject) -> bool:
     return (
-        subject.last_attempt_at is not None and subject.last_attempt_at > reopened.report.failed_at
+        subject.last_attempt_at is not None
+        and subject.last_attempt_at > reopened_failure.report.failed_at
     )
 
 
-def _original_reading(reopened: ReopenedFailure) -> Reading:
+def _original_reading(reopened_failure: ReopenedFailure) -> Reading:
     """Return the classifier's reading, even if a person has corrected the failure before."""
-    note = reopened.diagnosis
+    note = reopened_failure.diagnosis
     return note.read_as or Reading(
-        category=reopened.run.category,
+        category=reopened_failure.run.category,
         pattern=note.pattern,
         confidence=note.confidence,
         location=note.location,

@@ -34,5 +34,5 @@ def build_meridiem_clock(hour: int, minute: int, half: str) -> ClockTime:
     return ClockTime(hour % 12 + _MERIDIEM_HOURS[half], minute)
 
 
-def no_such_time_error(shown: str) -> ClarificationNeededError:
-    return ClarificationNeededError(f"{shown} is not a time. Write a time from 00:00 to 23:59.")
+def no_such_time_error(text: str) -> ClarificationNeededError:
+    return ClarificationNeededError(f"{text} is not a time. Write a time from 00:00 to 23:59.")

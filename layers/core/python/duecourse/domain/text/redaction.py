@@ -213,10 +213,10 @@ def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _secret_span(found: re.Match[str]) -> tuple[int, int]:
-    start = found.end(1) if found.re.groups else found.start()
+def _secret_span(match: re.Match[str]) -> tuple[int, int]:
+    start = match.end(1) if match.re.groups else match.start()
     # A trailing dot or bracket belongs to the sentence.
-    return start, start + len(found.string[start : found.end()].rstrip(".)"))
+    return start, start + len(match.string[start : match.end()].rstrip(".)"))
 
 
 def _find_truncated_keys(text: str) -> Iterator[tuple[int, int]]:

@@ -84,7 +84,7 @@ class Series:
 
     def count_between(self, after: datetime, before: datetime, limit: int = 10_000) -> int:
         """Count the occurrences strictly between `after` and `before`, up to `limit`."""
-        between = takewhile(lambda found: found < before, self._iter_after(after))
+        between = takewhile(lambda occurrence: occurrence < before, self._iter_after(after))
         return sum(1 for _ in islice(between, limit))
 
     def _iter_after(self, instant: datetime) -> Iterator[datetime]:

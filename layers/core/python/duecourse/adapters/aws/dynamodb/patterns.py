@@ -185,8 +185,8 @@ def _to_correction(item: PatternItem) -> Correction | None:
     )
 
 
-def _add_retry_outcomes(found: dict[int, RetryOutcomes], item: CounterItem) -> None:
-    """Add the item's outcomes to `found`.
+def _add_retry_outcomes(outcomes: dict[int, RetryOutcomes], item: CounterItem) -> None:
+    """Add the item's outcomes to `outcomes`.
 
     `t30` counts the retries after 30 seconds, `w30` those of them that succeeded.
     """
@@ -194,4 +194,4 @@ def _add_retry_outcomes(found: dict[int, RetryOutcomes], item: CounterItem) -> N
         if name.startswith(_TRIED_PREFIX):
             seconds = int(name.removeprefix(_TRIED_PREFIX))
             tries = RetryOutcomes(tried, item.numbers.get(f"{_WORKED_PREFIX}{seconds}", 0))
-            found[seconds] = found.get(seconds, RetryOutcomes()).add(tries)
+            outcomes[seconds] = outcomes.get(seconds, RetryOutcomes()).add(tries)

@@ -19,7 +19,7 @@ from duecourse.domain.time.timezones import load_timezone, to_wall_time
 
 # Partitions of the due index that the scanner does not read. Only tasks in BLOCKED time out. A
 # blocked task's due_at is never later than the moment it was blocked.
-AWAITING_FIX, BLOCKED, IN_DOUBT = -1, -2, -3
+AWAITING_FIX, BLOCKED, AWAITING_RESOLUTION = -1, -2, -3
 # A partition of the retry index, next to the retry lanes. `next_retry_at` is there the deadline for
 # a person's verification.
 TO_VERIFY = "to_verify"
@@ -73,7 +73,7 @@ def runs_or_comes(task: Task) -> bool:
 def _lane(task: Task) -> int:
     if is_awaiting_fix(task):
         return AWAITING_FIX
-    return IN_DOUBT if is_awaiting_resolution(task) else BLOCKED
+    return AWAITING_RESOLUTION if is_awaiting_resolution(task) else BLOCKED
 
 
 def to_task(item: TaskItem) -> Task:

@@ -19,8 +19,8 @@ from duecourse.adapters.aws.dynamodb.subjects import to_subject_item, version_co
 from duecourse.adapters.aws.dynamodb.task_conditions import owner_condition, task_version_condition
 from duecourse.adapters.aws.dynamodb.task_mapper import (
     AWAITING_FIX,
+    AWAITING_RESOLUTION,
     BLOCKED,
-    IN_DOUBT,
     TO_VERIFY,
     hash_key_of,
     runs_or_comes,
@@ -136,7 +136,7 @@ class DynamoTaskStore:
         yield from (item.id for item in TaskItem.due_index.query(AWAITING_FIX))
 
     def list_blocked(self, limit: int) -> Sequence[Task]:
-        due = self._load_first_due((AWAITING_FIX, BLOCKED, IN_DOUBT), limit)
+        due = self._load_first_due((AWAITING_FIX, BLOCKED, AWAITING_RESOLUTION), limit)
         found = [task for task in due if task.status is Status.BLOCKED]
         return sorted(found, key=lambda task: (task.blocked_since, task.id))
 

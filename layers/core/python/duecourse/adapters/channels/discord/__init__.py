@@ -28,7 +28,7 @@ def _make_inbound(deps: InboundDeps) -> InboundParser:
 def _make_outbound(deps: OutboundDeps) -> Channel:
     from duecourse.adapters.channels.discord.outbound import DiscordChannel
 
-    return DiscordChannel(deps.poster, deps.tokens, deps.clock)
+    return DiscordChannel(deps.http_client, deps.tokens, deps.clock)
 
 
 PLATFORM = Platform(

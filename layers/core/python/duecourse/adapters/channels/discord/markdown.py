@@ -40,6 +40,6 @@ def _escape_segment(text: str, *, is_line_start: bool) -> str:
     return first + line_break + _LINE_START_MARKUP.sub(_escape_line_start, rest)
 
 
-def _escape_line_start(found: re.Match[str]) -> str:
-    before, mark, number, dot = found.groups()
+def _escape_line_start(match: re.Match[str]) -> str:
+    before, mark, number, dot = match.groups()
     return f"{before}\\{mark}" if mark else f"{number}\\{dot}"

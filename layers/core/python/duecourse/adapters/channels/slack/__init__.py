@@ -36,7 +36,7 @@ def _make_inbound(deps: InboundDeps) -> InboundParser:
 def _make_outbound(deps: OutboundDeps) -> Channel:
     from duecourse.adapters.channels.slack.outbound import SlackChannel
 
-    return SlackChannel(deps.poster, deps.tokens, deps.clock)
+    return SlackChannel(deps.http_client, deps.tokens, deps.clock)
 
 
 PLATFORM = Platform(

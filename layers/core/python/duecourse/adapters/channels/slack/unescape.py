@@ -10,7 +10,7 @@ _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
 def unescape_text(text: str) -> str:
-    plain = _MARKUP.sub(lambda found: _to_plain_text(found[1], found[2] or ""), text)
+    plain = _MARKUP.sub(lambda match: _to_plain_text(match[1], match[2] or ""), text)
     for escape, character in _ESCAPES:
         plain = plain.replace(escape, character)
     return plain

@@ -38,7 +38,7 @@ def _make_inbound(deps: InboundDeps) -> InboundParser:
 def _make_outbound(deps: OutboundDeps) -> Channel:
     from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 
-    return TelegramChannel(deps.poster, deps.tokens, deps.clock)
+    return TelegramChannel(deps.http_client, deps.tokens, deps.clock)
 
 
 PLATFORM = Platform(

@@ -145,7 +145,7 @@ def _to_body(content: ChatMessage) -> dict[str, Any]:
 
 def neutralize_mentions(text: str) -> str:
     """Insert an invisible character after each @, which mentions somebody even in plain text."""
-    return _LINK_OR_MENTION.sub(lambda found: found[1] or f"@{_WORD_JOINER}", text)
+    return _LINK_OR_MENTION.sub(lambda match: match[1] or f"@{_WORD_JOINER}", text)
 
 
 def _keyboard(buttons: tuple[Button, ...]) -> list[list[dict[str, str]]]:

@@ -194,7 +194,7 @@ def _unquote_final_sentence(text: str) -> str:
 
 
 def _unquote(text: str) -> str:
-    return _compile(_QUOTED_TEXT).sub(lambda found: found.group()[1:-1], text)
+    return _compile(_QUOTED_TEXT).sub(lambda match: match.group()[1:-1], text)
 
 
 def _apply_masks(text: str) -> str:

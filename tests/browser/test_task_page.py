@@ -14,7 +14,7 @@ from tests.browser.stack_process import StackProcess
 FAILS_UNLESS_ANSWERED = re.compile(r"Fails in 2[23] h \d\d min unless someone responds")
 
 
-def notice(page: Page) -> Any:
+def notice_box(page: Page) -> Any:
     return page.locator("main .notice")
 
 
@@ -24,14 +24,14 @@ def test_a_blocked_task_shows_when_it_fails_until_it_has_failed(
     task = create_action(stack, "align the flux", UNKNOWN_ERROR)
     stack.advance("1h")
     page = open_page(f"task/{task['id']}")
-    expect(notice(page)).to_contain_text(FAILS_UNLESS_ANSWERED)
-    expect(notice(page)).to_contain_text("Escalated to a person")
+    expect(notice_box(page)).to_contain_text(FAILS_UNLESS_ANSWERED)
+    expect(notice_box(page)).to_contain_text("Escalated to a person")
     stack.advance("25h")
 
     expect(page.locator(".task-title .badge")).to_have_text("Failed")
-    expect(notice(page)).to_contain_text("the flux was misaligned")
-    expect(notice(page)).not_to_contain_text("Escalated to a person")
-    expect(notice(page)).not_to_contain_text("unless someone responds")
+    expect(notice_box(page)).to_contain_text("the flux was misaligned")
+    expect(notice_box(page)).not_to_contain_text("Escalated to a person")
+    expect(notice_box(page)).not_to_contain_text("unless someone responds")
 
 
 def test_a_failed_task_shows_its_number_of_attempts(
@@ -42,7 +42,7 @@ def test_a_failed_task_shows_its_number_of_attempts(
     assert stack.call("GET", f"/tasks/{task['id']}")["recovery_action"] == "give_up"
     page = open_page(f"task/{task['id']}")
 
-    expect(notice(page)).to_contain_text("Gave up after 3 attempts")
+    expect(notice_box(page)).to_contain_text("Gave up after 3 attempts")
 
 
 def test_a_task_that_needs_a_person_shows_its_deadline(

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.stack_client import StackClient
 
-DONE = {"reply": "All done.\nACTION_OUTCOME: success"}
+SUCCESS = {"reply": "All done.\nACTION_OUTCOME: success"}
 DOWN = {"error": {"message": "connect ECONNREFUSED 10.0.0.1:5432", "code": "ECONNREFUSED"}}
 BROKEN = {"error": {"message": 'file.ts(45,12): error TS2304: Cannot find name "foo"'}}
 FORBIDDEN = {"error": {"message": "content policy violation", "code": "content_policy_violation"}}
@@ -45,7 +45,7 @@ def _run_action(
 
 def _create_indeterminate(client: StackClient) -> str:
     client.add_fault(function="worker", call="provider.call")
-    return _run_action(client, DONE, after="20m")
+    return _run_action(client, SUCCESS, after="20m")
 
 
 # First those that need time to pass: for the others it must not.
@@ -55,7 +55,7 @@ CREATE_BY_STATE: dict[str, Callable[[StackClient], str]] = {
     "failed": lambda client: _run_action(
         client, FORBIDDEN, policy="enrichment", subject="octo/garden"
     ),
-    "to verify": lambda client: _run_action(client, DONE, verify=True),
+    "to verify": lambda client: _run_action(client, SUCCESS, verify=True),
     "delivered": _create_delivered,
     "retried": lambda client: _run_action(client, DOWN),
     "waiting": _create_pending,

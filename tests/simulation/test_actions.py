@@ -16,7 +16,7 @@ from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient, running_stack
 
 DUE_AT = "2026-02-17T12:00:10.000Z"
-DONE = "Mended the build.\nACTION_OUTCOME: success"
+SUCCESS = "Mended the build.\nACTION_OUTCOME: success"
 NOT_DONE = "I tried.\nACTION_OUTCOME: failed | no key for the registry"
 MODEL = "gpt-5-mini"  # a quarter of a micro-dollar a token in, two out
 
@@ -105,7 +105,7 @@ def test_unreadable_api_keys_fail_the_task_and_notify(
 def test_the_description_and_the_marker_reach_the_provider(
     client: StackClient, receiver: Receiver
 ) -> None:
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     run_action(client, receiver, description="Fix the build.\nMind the Grüße.")
     assert prompt_of(receiver) == {"system": INSTRUCTION, "user": "Fix the build.\nMind the Grüße."}
     assert "`ACTION_OUTCOME: success`" in INSTRUCTION
@@ -118,7 +118,7 @@ def test_guidance_reaches_the_provider_beside_the_description(
     client: StackClient, receiver: Receiver
 ) -> None:
     receiver.answer(200, completion_of(NOT_DONE))
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver)
     [guidance] = client.task(task["id"])["guidance"]
     client.advance("10m")
@@ -131,7 +131,7 @@ def test_guidance_reaches_the_provider_beside_the_description(
 
 
 def test_a_rejection_reason_reaches_the_provider(client: StackClient, receiver: Receiver) -> None:
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver, verify=True)
     client.call("POST", f"/tasks/{task['id']}/reject", {"reason": "the tests are red"})
     client.advance("10m")
@@ -144,7 +144,7 @@ def test_the_same_request_has_the_same_idempotency_key(
     """Each attempt contains the error of the one before, so the second differs from the first."""
     receiver.answer(500, b"{}")
     receiver.answer(500, b"{}")
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver, policy="omega")
     client.advance("10m")
     first, second, third = receiver.requests
@@ -157,7 +157,7 @@ def test_the_same_request_has_the_same_idempotency_key(
 
 def test_the_last_error_reaches_the_provider(client: StackClient, receiver: Receiver) -> None:
     receiver.answer(200, completion_of(NOT_DONE))
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver, policy="omega")
     client.advance("10m")
     assert (
@@ -166,13 +166,13 @@ def test_the_last_error_reaches_the_provider(client: StackClient, receiver: Rece
 
 
 def test_a_verifier_gets_the_task_and_the_report(client: StackClient, receiver: Receiver) -> None:
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     with Receiver() as verifier_api:
         verifier_api.answer(200, completion_of("It holds.\nACTION_OUTCOME: success"))
         verifier = {"provider": "openai", "endpoint": verifier_api.url("/v1"), "model": MODEL}
         task = run_action(client, receiver, verify=True, payload={"verifier": verifier})
         prompt = prompt_of(verifier_api)
-    assert prompt["user"] == f"The task:\nfix the build\n\nThe report:\n{DONE}"
+    assert prompt["user"] == f"The task:\nfix the build\n\nThe report:\n{SUCCESS}"
     assert "Judge whether it was done" in prompt["system"]
     assert task["status"] == "completed"
 
@@ -181,11 +181,11 @@ def test_a_verifier_gets_the_task_and_the_report(client: StackClient, receiver: 
 
 
 def test_a_success_completes_the_task_and_notifies(client: StackClient, receiver: Receiver) -> None:
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver)
     assert (task["status"], task["delivered_at"], task["last_error"]) == ("completed", DUE_AT, None)
     [run] = runs_of(client, task)
-    assert (run["status"], run["mutation"]["result"]) == ("committed", {"reply": DONE})
+    assert (run["status"], run["mutation"]["result"]) == ("committed", {"reply": SUCCESS})
     assert sent_texts(client) == ["Done: fix the build\nMended the build."]
 
 
@@ -193,7 +193,7 @@ def test_a_reported_failure_is_notified_and_retried(
     client: StackClient, receiver: Receiver
 ) -> None:
     receiver.answer(200, completion_of(NOT_DONE))
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver)
     assert (task["status"], task["retry_count"]) == ("pending", 1)
     assert task["last_error"] == "no key for the registry"
@@ -232,7 +232,7 @@ def test_a_rate_limited_provider_is_retried_after_its_retry_after(
 ) -> None:
     error = {"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit"}}
     receiver.answer(429, json.dumps(error).encode(), headers={"Retry-After": "300"})
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver)
     wait = from_text(task["next_retry_at"]) - from_text(DUE_AT)
     assert timedelta(minutes=5) <= wait <= timedelta(minutes=5.5)
@@ -244,7 +244,7 @@ def test_a_rate_limited_provider_is_retried_after_its_retry_after(
 
 def test_a_server_error_of_the_provider_is_retried(client: StackClient, receiver: Receiver) -> None:
     receiver.answer(500, b"<html><title>Bad day</title></html>")
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver)
     assert (task["status"], task["last_error_category"]) == ("pending", "transient")
     assert task["last_error"] == "openai answered 500: Bad day"
@@ -264,7 +264,7 @@ def test_a_malformed_response_is_a_failure(
 
 def test_a_dropped_connection_is_retried(client: StackClient, receiver: Receiver) -> None:
     receiver.drop_connection()
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver)
     client.advance("10m")
     assert client.task(task["id"])["status"] == "completed"
@@ -272,10 +272,10 @@ def test_a_dropped_connection_is_retried(client: StackClient, receiver: Receiver
 
 
 def test_a_long_reply_keeps_its_end(client: StackClient, receiver: Receiver) -> None:
-    receiver.answer(200, completion_of("x" * 50_000 + f"\n{DONE}"))
+    receiver.answer(200, completion_of("x" * 50_000 + f"\n{SUCCESS}"))
     [run] = runs_of(client, run_action(client, receiver))
     reply = run["mutation"]["result"]["reply"]
-    assert (len(reply), reply.endswith(DONE)) == (2_000, True)
+    assert (len(reply), reply.endswith(SUCCESS)) == (2_000, True)
 
 
 def test_an_api_key_quoted_by_the_provider_is_redacted(
@@ -284,7 +284,7 @@ def test_an_api_key_quoted_by_the_provider_is_redacted(
     key = "a-key-without-any-known-shape"
     monkeypatch.setenv("OPENAI_API_KEY", key)
     receiver.answer(401, f'{{"error": {{"message": "Incorrect API key: {key}"}}}}'.encode())
-    receiver.answer(200, completion_of(f"I was given {key}.\n{DONE}"))
+    receiver.answer(200, completion_of(f"I was given {key}.\n{SUCCESS}"))
     with running_stack() as client:
         task = run_action(client, receiver)
         client.advance("10m")
@@ -302,7 +302,7 @@ def test_an_api_key_quoted_by_the_provider_is_redacted(
 def test_a_run_has_provider_model_cost_and_duration(
     client: StackClient, receiver: Receiver
 ) -> None:
-    receiver.answer(200, completion_of(DONE, tokens=(1_000, 50), model="gpt-5-mini-2026-01-05"))
+    receiver.answer(200, completion_of(SUCCESS, tokens=(1_000, 50), model="gpt-5-mini-2026-01-05"))
     [run] = runs_of(client, run_action(client, receiver))
     call = dict(run["call"])
     milliseconds = call.pop("milliseconds")
@@ -327,7 +327,7 @@ def test_a_refused_call_has_no_cost(client: StackClient, receiver: Receiver) -> 
     assert "cost" not in run["call"]
 
 
-@pytest.mark.parametrize("text", [DONE, NOT_DONE, "What?"])
+@pytest.mark.parametrize("text", [SUCCESS, NOT_DONE, "What?"])
 def test_a_budget_is_charged_by_tokens_whatever_the_outcome(
     client: StackClient, receiver: Receiver, text: str
 ) -> None:
@@ -340,7 +340,7 @@ def test_a_budget_is_charged_by_tokens_whatever_the_outcome(
 def test_a_fraction_of_a_micro_dollar_is_rounded_up(
     client: StackClient, receiver: Receiver
 ) -> None:
-    receiver.answer(200, completion_of(DONE, tokens=(1, 0)))
+    receiver.answer(200, completion_of(SUCCESS, tokens=(1, 0)))
     run_action(client, receiver, payload={"budget": "llm"})
     assert get_budget(client)["spend"] == 0.000001
 
@@ -354,7 +354,7 @@ def test_a_refused_call_releases_its_reservation(client: StackClient, receiver: 
 def test_a_response_without_token_counts_costs_the_reserved_amount(
     client: StackClient, receiver: Receiver
 ) -> None:
-    answer = json.loads(completion_of(DONE))
+    answer = json.loads(completion_of(SUCCESS))
     del answer["usage"]
     receiver.answer(200, json.dumps(answer).encode())
     run_action(client, receiver, payload={"budget": "llm", "max_cost": 0.5})
@@ -363,7 +363,7 @@ def test_a_response_without_token_counts_costs_the_reserved_amount(
 
 def test_a_call_above_the_budget_is_not_made(client: StackClient, receiver: Receiver) -> None:
     client.call("PUT", "/budgets/llm", {"limit": 0.1})
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver, payload={"budget": "llm", "max_cost": 0.5})
     assert (task["status"], task["retry_count"], receiver.requests) == ("pending", 0, [])
     [run] = runs_of(client, task)
@@ -377,7 +377,7 @@ def test_a_failure_after_the_call_is_not_charged_twice(
     client: StackClient, receiver: Receiver
 ) -> None:
     """Only the commit is retried; the provider is not called again."""
-    receiver.answer(200, completion_of(DONE))
+    receiver.answer(200, completion_of(SUCCESS))
     client.add_fault(function="worker", call="dynamodb.PutItem", kind="throttle", nth=4, times=8)
     task = run_action(client, receiver, payload={"budget": "llm"})
     client.advance("1h")

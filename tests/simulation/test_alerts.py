@@ -16,7 +16,7 @@ from local.runtime import aws_clients
 from tests.support.stack_client import StackClient, running_stack
 
 STARTS_AT = "2026-02-17T12:01:00Z"
-DONE = {"reply": "ok\nACTION_OUTCOME: success"}
+SUCCESS = {"reply": "ok\nACTION_OUTCOME: success"}
 BROKEN = {"error": {"message": "AssertionError: expected 1, got 2", "type": "AssertionError"}}
 DOWN = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}}
 Alert = tuple[str, str]  # time of day, and the text
@@ -76,8 +76,8 @@ def test_a_high_error_rate_is_alerted_once_and_again_while_it_lasts(client: Stac
 
 
 def test_a_low_error_rate_is_not_alerted(client: StackClient) -> None:
-    create_actions(client, 18, DONE)
-    create_actions(client, 2, BROKEN, DONE)
+    create_actions(client, 18, SUCCESS)
+    create_actions(client, 2, BROKEN, SUCCESS)
     client.advance("2h")
     assert alerts(client) == []
 
@@ -85,7 +85,7 @@ def test_a_low_error_rate_is_not_alerted(client: StackClient) -> None:
 def test_runs_deferred_for_a_budget_do_not_count_as_errors(client: StackClient) -> None:
     """Waiting for the budget is not a failure."""
     assert client.call("PUT", "/budgets/daily", {"limit": 0}).status == 200
-    payload = {"provider": "scripted", "script": [DONE], "budget": "daily"}
+    payload = {"provider": "scripted", "script": [SUCCESS], "budget": "daily"}
     for _ in range(25):
         client.create(type="action", payload=payload, **{"in": "1m"})
     client.advance("1h")

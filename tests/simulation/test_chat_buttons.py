@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.stack_client import StackClient
 
-DONE = {"reply": "Mended.\nACTION_OUTCOME: success"}
+SUCCESS = {"reply": "Mended.\nACTION_OUTCOME: success"}
 DOWN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "ECONNREFUSED"}}
 
 
@@ -147,7 +147,7 @@ def test_a_button_does_nothing_for_another_sender(client: StackClient) -> None:
 
 
 def test_the_retry_button_runs_a_failed_task_at_once(client: StackClient) -> None:
-    task = create_action(client, DOWN, DONE)
+    task = create_action(client, DOWN, SUCCESS)
     client.advance("10s")
     assert button_labels(client) == ["Retry now", "Cancel"]
     press_button(client, "Retry now")
@@ -169,7 +169,7 @@ def test_buttons_resolve_an_indeterminate_effect(
     client: StackClient, label: str, status: str
 ) -> None:
     client.add_fault(function="worker", call="provider.call", when="after", kind="crash")
-    task = create_action(client, DONE)
+    task = create_action(client, SUCCESS)
     client.advance("1h")
     assert button_labels(client) == ["It happened", "It did not happen", "Skip"]
     press_button(client, label)
@@ -180,7 +180,7 @@ def test_buttons_resolve_an_indeterminate_effect(
 
 @pytest.mark.parametrize(("label", "status"), [("Approve", "completed"), ("Reject", "pending")])
 def test_buttons_approve_or_reject(client: StackClient, label: str, status: str) -> None:
-    task = create_action(client, DONE, verify=True)
+    task = create_action(client, SUCCESS, verify=True)
     client.advance("1m")
     assert button_labels(client) == ["Approve", "Reject"]
     press_button(client, label)

@@ -20,7 +20,7 @@ from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task
 
 PAGE = (ROOT / "docs" / "handlers.md").read_text()
-EXAMPLE, REGISTERED, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+EXAMPLE, REGISTRATION, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 class FakeBridge(HTTPServer):
@@ -109,7 +109,7 @@ def test_a_payload_without_a_lamp_is_refused(bridge: FakeBridge) -> None:
 
 
 def test_the_example_is_registered_by_its_own_name() -> None:
-    assert '"lights": Lights(' in REGISTERED
+    assert '"lights": Lights(' in REGISTRATION
 
 
 def test_an_unreachable_bridge_is_indeterminate() -> None:

@@ -70,16 +70,16 @@ class SearchCheck:
     wrong: list[str] = field(default_factory=list)
 
     def check(
-        self, finder: TickFinder, first: datetime, until: datetime, found: datetime | None
+        self, finder: TickFinder, first: datetime, until: datetime, next_tick: datetime | None
     ) -> None:
         tick = first
-        while tick <= until and tick != found:
+        while tick <= until and tick != next_tick:
             self.tick_count += 1
             if finder._run_dry(tick).has_effect:
-                self.wrong.append(f"{tick} would be skipped, until {found or until}")
+                self.wrong.append(f"{tick} would be skipped, until {next_tick or until}")
             tick += finder._period
-        if found is not None and not finder._run_dry(found).has_effect:
-            self.wrong.append(f"{found} has no effect")
+        if next_tick is not None and not finder._run_dry(next_tick).has_effect:
+            self.wrong.append(f"{next_tick} has no effect")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.support.stack_client import StackClient
 
 DOWN = {"message": "503 Service Unavailable", "status": 503}
 BROKEN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "ECONNREFUSED"}}
-DONE = {"reply": "Mended.\nACTION_OUTCOME: success"}
+SUCCESS = {"reply": "Mended.\nACTION_OUTCOME: success"}
 
 
 def create_action(client: StackClient, *script: Any, **fields: Any) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def sent_texts(client: StackClient) -> list[str]:
 
 
 def test_the_first_failure_and_the_success_are_notified(client: StackClient) -> None:
-    task = create_action(client, BROKEN, DONE)
+    task = create_action(client, BROKEN, SUCCESS)
     client.advance("20s")
     [failure] = sent_texts(client)
     assert failure.startswith(f"Task {task['short_id']} (fix the build) failed: ")
@@ -74,7 +74,7 @@ def test_a_task_that_needs_a_person_is_notified(client: StackClient) -> None:
 
 def test_an_indeterminate_effect_asks_its_owner(client: StackClient) -> None:
     client.add_fault(function="worker", call="provider.call", when="after", kind="crash")
-    task = create_action(client, DONE)
+    task = create_action(client, SUCCESS)
     client.advance("1h")
     assert client.task(task["id"])["status"] == "blocked"
     [text] = sent_texts(client)
@@ -83,7 +83,7 @@ def test_an_indeterminate_effect_asks_its_owner(client: StackClient) -> None:
 
 
 def test_a_verification_request_and_the_completion_are_notified(client: StackClient) -> None:
-    task = create_action(client, DONE, verify=True)
+    task = create_action(client, SUCCESS, verify=True)
     client.advance("1m")
     short_id = task["short_id"]
     check = (
@@ -97,7 +97,7 @@ def test_a_verification_request_and_the_completion_are_notified(client: StackCli
 
 
 def test_each_occurrence_of_an_action_is_notified(client: StackClient) -> None:
-    create_action(client, DONE, repeat="daily")
+    create_action(client, SUCCESS, repeat="daily")
     client.advance("3d")
     assert sent_texts(client) == ["Done: fix the build\nMended."] * 3
 
@@ -108,7 +108,7 @@ def test_a_delivered_reminder_is_not_notified(client: StackClient) -> None:
     client.advance("1h")
     assert sent_texts(client) == ["Reminder: stretch"]
     assert client.stack.functions.metrics["NotificationsReceived"] == []
-    create_action(client, DONE)
+    create_action(client, SUCCESS)
     client.advance("1m")
     assert client.stack.functions.metrics["NotificationsReceived"] == [1]
 
@@ -137,7 +137,7 @@ def test_an_unavailable_channel_blocks_nothing_and_gets_one_message_later(
     client: StackClient, kind: str
 ) -> None:
     client.add_fault(function="notifier", call="channel.send", kind=kind, times=3)
-    task = create_action(client, DONE)
+    task = create_action(client, SUCCESS)
     client.advance("1m")
     assert sent_texts(client) == []
     history = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
@@ -152,7 +152,7 @@ def test_a_notification_that_could_not_be_queued_is_retried_with_its_change(
     client: StackClient, when: str, kind: str
 ) -> None:
     client.add_fault(function="journal", call="sqs.SendMessage", when=when, kind=kind, times=4)
-    task = create_action(client, DONE)
+    task = create_action(client, SUCCESS)
     client.advance("1h")
     texts = sent_texts(client)
     assert set(texts) == {"Done: fix the build\nMended."}
@@ -178,8 +178,8 @@ def test_level_none_notifies_only_of_tasks_that_need_the_owner(client: StackClie
     client.say("/notify none")
     for policy in ("omega", "agent"):
         create_action(client, BROKEN, policy=policy)
-    create_action(client, BROKEN, DONE)
-    create_action(client, DONE, verify=True)
+    create_action(client, BROKEN, SUCCESS)
+    create_action(client, SUCCESS, verify=True)
     client.create(**{"in": "10s"})
     client.advance("20h")
     texts = sorted(sent_texts(client)[1:])

@@ -9,7 +9,7 @@ import pytest
 from tests.support.stack_client import StackClient
 
 BROKEN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "ECONNREFUSED"}}
-DONE = {"reply": "Mended.\nACTION_OUTCOME: success"}
+SUCCESS = {"reply": "Mended.\nACTION_OUTCOME: success"}
 FOUR_FAILURES = [BROKEN] * 4
 
 
@@ -62,7 +62,7 @@ def test_an_escalation_notifies_the_owner_and_the_operators(client: StackClient)
 
 
 def test_a_button_pressed_by_an_operator_acts_on_the_task(client: StackClient) -> None:
-    task = create_escalated_task(client, DONE)
+    task = create_escalated_task(client, SUCCESS)
     [retry] = [
         button["says"]
         for button in operator_message(client)["buttons"]
@@ -79,7 +79,7 @@ def test_a_button_pressed_by_an_operator_acts_on_the_task(client: StackClient) -
 
 @pytest.mark.parametrize("target", ["eve", "ada", "operators2", "operator"])
 def test_in_another_chat_the_same_command_finds_no_task(client: StackClient, target: str) -> None:
-    task = create_escalated_task(client, DONE)
+    task = create_escalated_task(client, SUCCESS)
     answer = send_chat(client, f"/retry {task['id']}", target=target)
     assert answer == f"There is no task {task['id']}. /tasks lists yours."
     assert client.task(task["id"])["status"] == "blocked"
@@ -124,7 +124,7 @@ def test_an_unknown_id_is_unknown_to_operators_too(client: StackClient) -> None:
 
 def test_an_indeterminate_effect_asks_the_operators_too(client: StackClient) -> None:
     client.add_fault(function="worker", call="provider.call", when="after", kind="crash")
-    payload = {"provider": "scripted", "script": [DONE]}
+    payload = {"provider": "scripted", "script": [SUCCESS]}
     task = client.create(type="action", payload=payload, **{"in": "10s"})
     client.advance("1h")
     question = operator_message(client)

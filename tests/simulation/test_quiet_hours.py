@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.stack_client import StackClient, running_stack
 
-DONE = {"reply": "Mended.\nACTION_OUTCOME: success"}
+SUCCESS = {"reply": "Mended.\nACTION_OUTCOME: success"}
 BROKEN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "ECONNREFUSED"}}
 DOWN = {"message": "503 Service Unavailable", "status": 503}
 
@@ -205,7 +205,7 @@ def test_an_owners_night_reminder_waits_once_another_reschedules_it(
 
 
 def test_changes_by_an_operator_in_quiet_hours_wait(client: StackClient) -> None:
-    action = create_action(client, *[BROKEN] * 4, DONE, policy="agent", **{"in": "10s"})
+    action = create_action(client, *[BROKEN] * 4, SUCCESS, policy="agent", **{"in": "10s"})
     delivered, pending = (
         client.say(f"/remind {when} tea").split()[1] for when in ("in 1h", "at 23:00")
     )
@@ -238,7 +238,7 @@ def test_an_operators_retry_in_quiet_hours_reports_the_wait(client: StackClient)
 
 
 def test_an_owners_retry_in_quiet_hours_notifies_at_once(client: StackClient) -> None:
-    action = create_action(client, *[BROKEN] * 4, DONE, policy="agent", **{"in": "10s"})
+    action = create_action(client, *[BROKEN] * 4, SUCCESS, policy="agent", **{"in": "10s"})
     advance_to_night(client)
     client.say(f"/retry {action['short_id']}")
     client.advance("1m")
@@ -321,7 +321,7 @@ def test_a_reminder_deferred_after_a_crash_is_not_late(client: StackClient) -> N
 
 
 def test_an_action_runs_in_quiet_hours_and_notifies_at_their_end(client: StackClient) -> None:
-    task = create_action(client, DONE)
+    task = create_action(client, SUCCESS)
     client.advance("11h")
     assert client.task(task["id"])["status"] == "completed"
     assert list_notifications(client) == []
@@ -334,7 +334,7 @@ def test_a_recovered_failure_is_notified_as_a_success_at_the_end(
     client: StackClient,
 ) -> None:
     for _ in range(3):
-        create_action(client, BROKEN, DONE)
+        create_action(client, BROKEN, SUCCESS)
     client.advance("23h")
     success = ("2026-02-18T06:00", "Done on attempt 2: fix the build\nMended.")
     assert list_notifications(client) == [success] * 3
@@ -342,7 +342,7 @@ def test_a_recovered_failure_is_notified_as_a_success_at_the_end(
 
 def test_a_failure_that_lasts_is_notified_at_the_end(client: StackClient) -> None:
     limited = {"error": {"message": "429 Too Many Requests", "status": 429, "retry_after": 43_200}}
-    task = create_action(client, limited, DONE, policy="agent")
+    task = create_action(client, limited, SUCCESS, policy="agent")
     client.advance("19h")
     [(minute, text)] = list_notifications(client)
     assert (minute, "\nNext retry" in text) == ("2026-02-18T06:00", True)
@@ -368,7 +368,7 @@ def test_an_action_requested_in_quiet_hours_notifies_in_them(client: StackClient
 
 def test_a_notification_waits_longer_than_the_visibility_timeout_limit(client: StackClient) -> None:
     client.say("/quiet 13:30-12:30")  # from 12:30 to 11:30 UTC
-    create_action(client, DONE, **{"in": "1h"})
+    create_action(client, SUCCESS, **{"in": "1h"})
     client.advance("2d")
     assert [minute for minute, _ in list_notifications(client)] == ["2026-02-18T11:30"]
     assert client.items("/dead-letters") == []

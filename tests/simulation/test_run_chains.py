@@ -12,7 +12,7 @@ from tests.support.stack_client import StackClient
 ANSWER = {"title": "Tides"}
 ANSWER_REPLY = {"reply": '{"title": "Tides"}'}
 ANSWER_TEXT = '{\n  "title": "Tides"\n}'
-DONE = {"reply": "All done.\nACTION_OUTCOME: success"}
+SUCCESS = {"reply": "All done.\nACTION_OUTCOME: success"}
 UNKNOWN_ERROR = {"error": {"message": "something odd"}}
 DOWN = {"message": "503 Service Unavailable", "status": 503}
 
@@ -179,7 +179,7 @@ def test_repeated_crashes_form_one_chain(client: StackClient) -> None:
 
 
 def test_runs_are_oldest_first_and_the_task_has_the_latest(client: StackClient) -> None:
-    task_id = create_action(client, UNKNOWN_ERROR, UNKNOWN_ERROR, DONE, max_retries=5)
+    task_id = create_action(client, UNKNOWN_ERROR, UNKNOWN_ERROR, SUCCESS, max_retries=5)
     latest = []
     for step in ("30s", "3m", "3m"):
         client.advance(step)
@@ -190,12 +190,12 @@ def test_runs_are_oldest_first_and_the_task_has_the_latest(client: StackClient) 
 
 
 def test_a_task_that_has_not_started_has_no_run(client: StackClient) -> None:
-    task_id = create_action(client, DONE)
+    task_id = create_action(client, SUCCESS)
     assert (runs_of(client, task_id), client.task(task_id)["run_id"]) == ([], None)
 
 
 def test_each_occurrence_of_a_series_has_its_own_chain(client: StackClient) -> None:
-    task_id = create_action(client, UNKNOWN_ERROR, DONE, repeat="daily", **{"in": "1m"})
+    task_id = create_action(client, UNKNOWN_ERROR, SUCCESS, repeat="daily", **{"in": "1m"})
     client.advance("25h")
     first, retry, next_day, next_retry = runs_of(client, task_id)
     assert_one_chain([first, retry], "first", "transient")
@@ -204,14 +204,14 @@ def test_each_occurrence_of_a_series_has_its_own_chain(client: StackClient) -> N
 
 
 def test_each_error_has_the_id_of_its_run(client: StackClient) -> None:
-    task_id = create_action(client, UNKNOWN_ERROR, UNKNOWN_ERROR, DONE, max_retries=5)
+    task_id = create_action(client, UNKNOWN_ERROR, UNKNOWN_ERROR, SUCCESS, max_retries=5)
     client.advance("1h")
     failed = [run["id"] for run in runs_of(client, task_id)[:-1]]
     assert [error["id"] for error in client.items(f"/tasks/{task_id}/errors")] == failed
 
 
 def test_each_run_has_its_handler_version(client: StackClient) -> None:
-    task_id = create_action(client, UNKNOWN_ERROR, DONE)
+    task_id = create_action(client, UNKNOWN_ERROR, SUCCESS)
     client.advance("1h")
     versions = [run["handler_version"] for run in runs_of(client, task_id)]
     assert versions[0]
@@ -226,7 +226,7 @@ def test_an_indeterminate_effect_is_never_retried_automatically(
     client: StackClient, when: str
 ) -> None:
     client.add_fault(function="worker", call="provider.call", when=when)
-    task_id = create_action(client, DONE)
+    task_id = create_action(client, SUCCESS)
     client.advance("20d")
     task, [run] = client.task(task_id), runs_of(client, task_id)
     assert (task["status"], task["next_retry_at"], count_provider_calls(client)) == (
@@ -244,7 +244,7 @@ def test_an_indeterminate_effect_must_be_resolved_before_any_retry(
     client: StackClient, action: str
 ) -> None:
     client.add_fault(function="worker", call="provider.call")
-    task_id = create_action(client, DONE)
+    task_id = create_action(client, SUCCESS)
     client.advance("20m")
     assert client.call("POST", f"/tasks/{task_id}/{action}").status == 409
     client.advance("1d")
@@ -253,7 +253,7 @@ def test_an_indeterminate_effect_must_be_resolved_before_any_retry(
 
 def create_indeterminate(client: StackClient, **fields: Any) -> str:
     client.add_fault(function="worker", call="provider.call")
-    task_id = create_action(client, DONE, **fields)
+    task_id = create_action(client, SUCCESS, **fields)
     client.advance("20m")
     return task_id
 
@@ -325,7 +325,7 @@ def test_an_invalid_resolution_is_refused(client: StackClient, body: Any) -> Non
 
 
 def test_resolve_is_refused_unless_the_effect_is_indeterminate(client: StackClient) -> None:
-    task_id = create_action(client, DONE)
+    task_id = create_action(client, SUCCESS)
     path = f"/tasks/{task_id}/resolve"
     before = client.call("POST", path, {"outcome": "applied"}).status
     client.advance("1m")
@@ -374,7 +374,7 @@ def stop_journal(client: StackClient) -> None:
 
 def test_the_chain_is_complete_without_the_journal(client: StackClient) -> None:
     stop_journal(client)
-    task_id = create_action(client, UNKNOWN_ERROR, UNKNOWN_ERROR, DONE, max_retries=5)
+    task_id = create_action(client, UNKNOWN_ERROR, UNKNOWN_ERROR, SUCCESS, max_retries=5)
     client.advance("10m")
     runs = runs_of(client, task_id)
     assert_one_chain(runs, "first", "transient", "transient")
@@ -392,7 +392,7 @@ def test_an_interrupted_claim_leaves_both_runs_or_only_the_old_one(
     client: StackClient, when: str, runs: int
 ) -> None:
     stop_journal(client)
-    task_id = create_action(client, UNKNOWN_ERROR, DONE)
+    task_id = create_action(client, UNKNOWN_ERROR, SUCCESS)
     client.advance("30s")
     client.add_fault(function="worker", call="dynamodb.TransactWriteItems", when=when)
     client.advance("105s")  # the retry after two minutes has started, and its worker crashed

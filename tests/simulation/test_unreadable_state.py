@@ -16,7 +16,7 @@ from tests.support.stack_client import StackClient
 
 DEAD_LETTER = "/dead-letters/redrive"
 SUCCESS = {"reply": "ok\nACTION_OUTCOME: success"}
-DONE = {"provider": "scripted", "script": [SUCCESS]}
+PAYLOAD = {"provider": "scripted", "script": [SUCCESS]}
 BREAKERS: dict[str, dict[str, Any]] = {
     "one unreadable breaker": {
         "value": {"S": json.dumps({"breakers": {"scripted": {"state": "throttled"}}})}
@@ -47,7 +47,7 @@ def test_unreadable_breakers_do_not_stop_provider_work(
     client: StackClient, item: dict[str, Any]
 ) -> None:
     store_breakers(item)
-    task = client.create(type="action", payload=DONE, **{"in": "1m"})
+    task = client.create(type="action", payload=PAYLOAD, **{"in": "1m"})
     client.advance("5m")
     assert client.task(task["id"])["status"] == "completed"
 

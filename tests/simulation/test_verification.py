@@ -9,7 +9,7 @@ import pytest
 from tests.support.api_response import ApiResponse
 from tests.support.stack_client import StackClient
 
-DONE = {"reply": "Mended the build.\nACTION_OUTCOME: success"}
+SUCCESS = {"reply": "Mended the build.\nACTION_OUTCOME: success"}
 UNSURE = {"reply": "I think it may work now."}
 NOT_DONE = {"reply": "No luck.\nACTION_OUTCOME: failed | no key"}
 APPROVAL = {"reply": "Looks right.\nACTION_OUTCOME: success"}
@@ -31,7 +31,7 @@ def create_action(
 
 def run_action(client: StackClient, *script: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """Create an action and run it until it waits for verification."""
-    task = create_action(client, *(script or (DONE,)), **fields)
+    task = create_action(client, *(script or (SUCCESS,)), **fields)
     client.advance("30s")
     return task
 
@@ -73,7 +73,7 @@ def test_completed_work_waits_for_verification(client: StackClient) -> None:
     )
     assert (after["wait"], after["wait_until"]) == ("verification", after["due_at"])
     assert (run["status"], run["phase"], run["ended_at"]) == ("paused:approval", "mutated", None)
-    assert run["mutation"]["result"] == {"reply": DONE["reply"]}
+    assert run["mutation"]["result"] == {"reply": SUCCESS["reply"]}
     assert history_of(client, task) == EVENTS_UNTIL_VERIFICATION
 
 
@@ -159,7 +159,7 @@ def test_approve_continues_a_series_with_its_next_occurrence(client: StackClient
 
 
 def test_reject_retries_by_policy_with_the_reason(client: StackClient) -> None:
-    task = run_action(client, DONE, DONE)
+    task = run_action(client, SUCCESS, SUCCESS)
     answer = post_action(client, task, "reject", {"reason": "the tests are red"})
     assert (answer.status, answer.body["status"]) == (200, "pending")
     waiting = client.task(task["id"])
@@ -187,7 +187,7 @@ def test_a_rejection_is_in_the_error_log(client: StackClient) -> None:
 
 
 def test_work_rejected_too_often_fails(client: StackClient) -> None:
-    task = create_action(client, DONE, policy="omega")
+    task = create_action(client, SUCCESS, policy="omega")
     for _ in range(3):
         client.advance("5m")
         assert post_action(client, task, "reject", {"reason": "no"}).status == 200
@@ -234,7 +234,7 @@ def test_a_rejection_must_be_a_json_object(client: StackClient, body: bytes) -> 
 
 
 def test_a_verdict_is_refused_unless_the_task_waits_for_it(client: StackClient) -> None:
-    task = create_action(client, DONE)
+    task = create_action(client, SUCCESS)
     before = [
         post_action(client, task, "approve"),
         post_action(client, task, "reject", {"reason": "no"}),
@@ -316,7 +316,7 @@ def test_an_incomplete_verdict_gets_a_hint(client: StackClient, text: str) -> No
 
 
 def test_approve_in_chat_is_refused_unless_the_task_waits_for_it(client: StackClient) -> None:
-    task = create_action(client, DONE)
+    task = create_action(client, SUCCESS)
     answer = client.say(f"/approve {task['short_id']}")
     assert answer.endswith("is pending: only work to be verified can be approved.")
 
@@ -325,7 +325,7 @@ def test_approve_in_chat_is_refused_unless_the_task_waits_for_it(client: StackCl
 
 
 def test_an_approving_verifier_completes_the_task_without_a_person(client: StackClient) -> None:
-    task = run_action(client, DONE, verifier=[APPROVAL])
+    task = run_action(client, SUCCESS, verifier=[APPROVAL])
     assert (status_of(client, task), count_provider_calls(client)) == ("completed", 2)
     assert sent_texts(client) == ["Done: fix the build\nMended the build."]
     assert history_of(client, task) == [
@@ -336,7 +336,7 @@ def test_an_approving_verifier_completes_the_task_without_a_person(client: Stack
 
 
 def test_a_rejecting_verifier_retries_with_its_reason(client: StackClient) -> None:
-    task = run_action(client, DONE, verifier=[REJECTION])
+    task = run_action(client, SUCCESS, verifier=[REJECTION])
     waiting = client.task(task["id"])
     assert (waiting["status"], waiting["retry_count"]) == ("pending", 1)
     assert waiting["guidance"][0] == "rejected: no tests"
@@ -353,7 +353,7 @@ def test_a_verifier_decides_on_work_without_an_outcome_marker(client: StackClien
 def test_a_verifier_without_a_decision_after_three_calls_asks_a_person(
     client: StackClient, answer: dict[str, Any]
 ) -> None:
-    task = run_action(client, DONE, verifier=[answer])
+    task = run_action(client, SUCCESS, verifier=[answer])
     assert sent_texts(client) == []
     client.advance("1h")
     assert count_provider_calls(client) == 1 + 3
@@ -367,13 +367,13 @@ def test_a_verifier_without_a_decision_after_three_calls_asks_a_person(
 
 
 def test_a_failed_verifier_call_is_retried(client: StackClient) -> None:
-    task = run_action(client, DONE, verifier=[DOWN, APPROVAL])
+    task = run_action(client, SUCCESS, verifier=[DOWN, APPROVAL])
     client.advance("10m")
     assert (status_of(client, task), count_provider_calls(client)) == ("completed", 3)
 
 
 def test_a_person_may_approve_before_the_verifier_decides(client: StackClient) -> None:
-    task = run_action(client, DONE, verifier=[UNDECIDED])
+    task = run_action(client, SUCCESS, verifier=[UNDECIDED])
     assert post_action(client, task, "approve").body["status"] == "completed"
     client.advance("1h")
     assert (status_of(client, task), count_provider_calls(client)) == ("completed", 2)
@@ -384,7 +384,7 @@ def test_a_crash_during_the_verifier_call_does_not_repeat_the_work(
     client: StackClient, when: str
 ) -> None:
     client.add_fault(function="worker", call="provider.call", nth=2, when=when)
-    task = run_action(client, DONE, verifier=[APPROVAL])
+    task = run_action(client, SUCCESS, verifier=[APPROVAL])
     client.advance("20m")
     assert (status_of(client, task), len(runs_of(client, task))) == ("completed", 1)
 
@@ -394,7 +394,7 @@ def test_a_crash_during_the_verifier_call_does_not_repeat_the_work(
     ["scripted", [], {}, {"provider": "nobody"}, {"provider": "scripted", "script": []}],
 )
 def test_an_invalid_verifier_is_refused(client: StackClient, verifier: Any) -> None:
-    payload = {"provider": "scripted", "script": [DONE], "verifier": verifier}
+    payload = {"provider": "scripted", "script": [SUCCESS], "verifier": verifier}
     body = {"type": "action", "description": "x", "in": "1m", "verify": True, "payload": payload}
     answer = client.call("POST", "/tasks", body)
     assert (answer.status, answer.body["errors"][0]["field"]) == (422, "payload")
@@ -413,7 +413,7 @@ def test_without_a_verdict_the_task_fails_after_a_day(client: StackClient) -> No
     assert (waiting, after["status"]) == ("pending_verification", "failed")
     assert after["last_error"] == "nobody approved or rejected the work in time"
     assert (run["mutation"]["status"], run["mutation"]["result"]) == (
-        *("applied", {"reply": DONE["reply"]}),
+        *("applied", {"reply": SUCCESS["reply"]}),
     )
     assert history_of(client, task) == [*EVENTS_UNTIL_VERIFICATION, "task:failed"]
     assert "Gave up on task" in sent_texts(client)[-1]

@@ -96,10 +96,10 @@ def traced_calls() -> Iterator[list[tuple[str, str]]]:
         threading.setprofile(before[1])
 
 
-def first_step_out_of_order(walk: list[Step], calls: list[tuple[str, str]]) -> Step | None:
+def first_step_out_of_order(steps: list[Step], calls: list[tuple[str, str]]) -> Step | None:
     """Return the first step that no call after those of the earlier steps matches, else None."""
     remaining = iter(calls)
-    return next((step for step in walk if (step.path, step.name) not in remaining), None)
+    return next((step for step in steps if (step.path, step.name) not in remaining), None)
 
 
 if __name__ == "__main__":

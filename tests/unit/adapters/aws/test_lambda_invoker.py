@@ -1,4 +1,4 @@
-"""Lambda's own API on the loopback: one call, and what every way to fail says of the effect."""
+"""Invoking a Lambda function: one call, and the effect reported by each kind of failure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def _credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "5")  # not even where the environment asks for it
+    monkeypatch.setenv(
+        "AWS_MAX_ATTEMPTS", "5"
+    )  # retries stay off even if the environment enables them
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
@@ -48,13 +50,13 @@ def invoke(
     return LambdaInvoker(endpoint_url=aws.url("")).invoke(function, payload, timeout=timeout)
 
 
-def failure(aws: Receiver) -> Any:
+def invoke_error(aws: Receiver) -> Any:
     with pytest.raises(Exception, match="resize") as failed:
         invoke(aws)
     return cast("Any", failed.value)
 
 
-def test_a_function_is_called_once_and_its_answer_given_back(aws: Receiver) -> None:
+def test_a_function_is_called_once_and_its_response_returned(aws: Receiver) -> None:
     aws.answer(200, b'{"done": true}')
     assert invoke(aws, payload=b'{"input": 5}', timeout=30 * SECOND) == b'{"done": true}'
     [request] = aws.requests
@@ -71,7 +73,7 @@ def test_a_function_may_be_named_by_its_arn(aws: Receiver) -> None:
     assert "function%3Abill%3Alive/invocations" in request.path
 
 
-def test_an_answer_of_nothing_is_null(aws: Receiver) -> None:
+def test_an_empty_response_is_null(aws: Receiver) -> None:
     aws.answer(200, b"")
     assert invoke(aws) == b"null"
 
@@ -79,56 +81,58 @@ def test_an_answer_of_nothing_is_null(aws: Receiver) -> None:
 # The function fails
 
 
-def fails(aws: Receiver, body: Any, kind: str = "Unhandled") -> None:
+def answer_function_error(aws: Receiver, body: Any, kind: str = "Unhandled") -> None:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     aws.answer(200, raw, headers={"X-Amz-Function-Error": kind})
 
 
-def test_a_function_that_fails_does_so_in_its_own_words_and_leaves_its_effect_open(
+def test_a_function_error_keeps_its_message_and_has_an_unknown_effect(
     aws: Receiver,
 ) -> None:
-    fails(aws, {"errorType": "KeyError", "errorMessage": "'size'", "stackTrace": []})
-    error = failure(aws)
+    answer_function_error(
+        aws, {"errorType": "KeyError", "errorMessage": "'size'", "stackTrace": []}
+    )
+    error = invoke_error(aws)
     assert isinstance(error, FunctionFailedError)
     assert (str(error), error.type, error.effect) == ("resize: 'size'", "KeyError", Effect.UNKNOWN)
     assert len(aws.requests) == 1
 
 
-def test_a_function_that_ran_out_of_time_leaves_its_effect_open(aws: Receiver) -> None:
-    fails(aws, {"errorMessage": "2026-02-17T12:00:00Z 1 Task timed out after 3.00 seconds"})
-    error = failure(aws)
+def test_a_function_timeout_has_an_unknown_effect(aws: Receiver) -> None:
+    answer_function_error(
+        aws, {"errorMessage": "2026-02-17T12:00:00Z 1 Task timed out after 3.00 seconds"}
+    )
+    error = invoke_error(aws)
     assert (error.type, error.effect) == ("FunctionError", Effect.UNKNOWN)
     assert "timed out after" in str(error)
 
 
-@pytest.mark.parametrize("named", ["NotAppliedError", "Runtime.ImportModuleError"])
-def test_a_function_that_did_nothing_says_so_by_the_name_of_its_error(
-    aws: Receiver, named: str
-) -> None:
-    fails(aws, {"errorType": named, "errorMessage": "no such bill"})
-    error = failure(aws)
-    assert (error.type, error.effect) == (named, Effect.NONE)
+@pytest.mark.parametrize("error_type", ["NotAppliedError", "Runtime.ImportModuleError"])
+def test_the_error_type_can_say_that_nothing_was_applied(aws: Receiver, error_type: str) -> None:
+    answer_function_error(aws, {"errorType": error_type, "errorMessage": "no such bill"})
+    error = invoke_error(aws)
+    assert (error.type, error.effect) == (error_type, Effect.NONE)
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff", b"[1]", b"[" * 100_000, {"errorMessage": 5}])
-def test_a_function_that_fails_without_words_fails_all_the_same(aws: Receiver, body: Any) -> None:
-    fails(aws, body)
-    error = failure(aws)
+def test_a_function_error_without_a_message_is_an_error(aws: Receiver, body: Any) -> None:
+    answer_function_error(aws, body)
+    error = invoke_error(aws)
     assert (str(error), error.effect) == ("resize: it failed without a message", Effect.UNKNOWN)
 
 
-def test_a_function_that_fails_with_a_novel_is_cut(aws: Receiver) -> None:
-    fails(aws, {"errorType": "E" * 9_999, "errorMessage": "x" * 500_000})
-    error = failure(aws)
+def test_a_long_function_error_is_truncated(aws: Receiver) -> None:
+    answer_function_error(aws, {"errorType": "E" * 9_999, "errorMessage": "x" * 500_000})
+    error = invoke_error(aws)
     assert (len(str(error)), len(error.type)) == (8_000, 200)
 
 
 # Lambda refuses
 
 
-def refuses(aws: Receiver, status: int, code: str, **headers: str) -> None:
-    told = json.dumps({"Type": "User", "message": "Rate Exceeded."}).encode()
-    aws.answer(status, told, headers={"x-amzn-ErrorType": code, **headers})
+def answer_service_error(aws: Receiver, status: int, code: str, **headers: str) -> None:
+    error_body = json.dumps({"Type": "User", "message": "Rate Exceeded."}).encode()
+    aws.answer(status, error_body, headers={"x-amzn-ErrorType": code, **headers})
 
 
 @pytest.mark.parametrize(
@@ -142,26 +146,24 @@ def refuses(aws: Receiver, status: int, code: str, **headers: str) -> None:
         (502, "KMSDisabledException"),
     ],
 )
-def test_a_call_that_is_refused_has_no_effect(aws: Receiver, status: int, code: str) -> None:
-    refuses(aws, status, code)
-    error = failure(aws)
+def test_a_rejected_call_has_no_effect(aws: Receiver, status: int, code: str) -> None:
+    answer_service_error(aws, status, code)
+    error = invoke_error(aws)
     assert isinstance(error, NotInvokedError)
     assert (error.type, error.code, error.status) == (code, code, status)
     assert (str(error), error.effect) == ("resize: Rate Exceeded.", Effect.NONE)
 
 
 @pytest.mark.parametrize(("status", "code"), [(500, "ServiceException"), (410, "EFSIOException")])
-def test_a_call_that_broke_off_may_have_had_its_effect(
-    aws: Receiver, status: int, code: str
-) -> None:
-    refuses(aws, status, code)
-    assert failure(aws).effect is Effect.UNKNOWN
+def test_an_interrupted_call_has_an_unknown_effect(aws: Receiver, status: int, code: str) -> None:
+    answer_service_error(aws, status, code)
+    assert invoke_error(aws).effect is Effect.UNKNOWN
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_what_stands_between_us_and_lambda_knows_nothing(aws: Receiver, status: int) -> None:
+def test_a_gateway_error_has_an_unknown_effect(aws: Receiver, status: int) -> None:
     aws.answer(status, b"<html>oh no</html>")
-    error = failure(aws)
+    error = invoke_error(aws)
     assert (error.status, error.effect) == (status, Effect.UNKNOWN)
 
 
@@ -169,56 +171,56 @@ def test_what_stands_between_us_and_lambda_knows_nothing(aws: Receiver, status: 
     ("status", "code"),
     [(429, "TooManyRequestsException"), (500, "ServiceException"), (503, "ServiceUnavailable")],
 )
-def test_nothing_is_ever_tried_a_second_time(aws: Receiver, status: int, code: str) -> None:
-    refuses(aws, status, code)
-    failure(aws)
+def test_a_failed_call_is_not_retried(aws: Receiver, status: int, code: str) -> None:
+    answer_service_error(aws, status, code)
+    invoke_error(aws)
     assert len(aws.requests) == 1
 
 
-def test_how_long_to_wait_is_passed_on(aws: Receiver) -> None:
-    refuses(aws, 429, "TooManyRequestsException", **{"Retry-After": "7"})
-    assert Failure.from_exception(failure(aws)).retry_after == 7 * SECOND
+def test_retry_after_is_passed_on(aws: Receiver) -> None:
+    answer_service_error(aws, 429, "TooManyRequestsException", **{"Retry-After": "7"})
+    assert Failure.from_exception(invoke_error(aws)).retry_after == 7 * SECOND
 
 
 # Nobody answers
 
 
-def test_a_function_that_does_not_answer_in_time_may_have_done_its_work(aws: Receiver) -> None:
+def test_a_read_timeout_has_an_unknown_effect(aws: Receiver) -> None:
     aws.never_reply()
-    error = failure(aws)
+    error = invoke_error(aws)
     assert isinstance(error, NoResponseError)
     assert (error.code, error.effect, len(aws.requests)) == ("ETIMEDOUT", Effect.UNKNOWN, 1)
 
 
-def test_a_connection_that_is_dropped_leaves_the_effect_open(aws: Receiver) -> None:
+def test_a_dropped_connection_has_an_unknown_effect(aws: Receiver) -> None:
     aws.drop_connection()
-    error = failure(aws)
+    error = invoke_error(aws)
     assert isinstance(error, NoResponseError)
     assert (error.code, error.effect, len(aws.requests)) == ("ECONNRESET", Effect.UNKNOWN, 1)
 
 
-def test_an_answer_that_is_cut_short_leaves_the_effect_open(aws: Receiver) -> None:
+def test_a_truncated_response_has_an_unknown_effect(aws: Receiver) -> None:
     aws.truncate_body(b"12")
-    error = failure(aws)
+    error = invoke_error(aws)
     assert isinstance(error, NoResponseError)
     assert (error.code, error.effect) == ("ECONNRESET", Effect.UNKNOWN)
 
 
-def test_rubbish_in_place_of_http_leaves_the_effect_open(aws: Receiver) -> None:
+def test_a_response_that_is_not_http_has_an_unknown_effect(aws: Receiver) -> None:
     aws.send_raw(b"220 mail.example.com ESMTP\r\n")
-    assert failure(aws).effect is Effect.UNKNOWN
+    assert invoke_error(aws).effect is Effect.UNKNOWN
 
 
-def test_where_nobody_listens_nothing_was_done() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+def test_a_refused_connection_has_no_effect() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
     invoker = LambdaInvoker(endpoint_url=f"http://127.0.0.1:{port}")
     with pytest.raises(NotSentError, match="resize was not called") as failed:
         invoker.invoke("resize", b"{}", timeout=SECOND)
     assert (failed.value.code, failed.value.effect) == ("ECONNREFUSED", Effect.NONE)
 
 
-def test_a_name_that_is_none_is_not_sent(aws: Receiver) -> None:
+def test_an_invalid_function_name_is_not_sent(aws: Receiver) -> None:
     with pytest.raises(NotSentError) as failed:
         invoke(aws, function="")
     assert (failed.value.code, aws.requests) == ("bad_function_name", [])
@@ -228,21 +230,21 @@ def test_a_name_that_is_none_is_not_sent(aws: Receiver) -> None:
 
 
 @pytest.mark.parametrize("body", [b"done", b"\xff\xfe", b'{"a": 1', b"[" * 100_000])
-def test_an_answer_that_is_not_json_is_lost_but_the_work_is_done(
+def test_a_response_that_is_not_json_is_an_error_with_the_effect_applied(
     aws: Receiver, body: bytes
 ) -> None:
     aws.answer(200, body)
-    error = failure(aws)
+    error = invoke_error(aws)
     assert isinstance(error, UnreadableResponseError)
     assert str(error) == "the answer of resize is not JSON"
     assert (error.effect, error.origin) == (Effect.APPLIED, Origin.LOGIC)
 
 
-def test_an_answer_has_a_bounded_size(aws: Receiver) -> None:
+def test_the_response_size_is_bounded(aws: Receiver) -> None:
     aws.answer(200, b'"' + b"x" * (MAX_RESPONSE_BYTES - 2) + b'"')
     aws.answer(200, b'"' + b"x" * (MAX_RESPONSE_BYTES - 1) + b'"')
     assert len(invoke(aws)) == MAX_RESPONSE_BYTES
-    error = failure(aws)
+    error = invoke_error(aws)
     assert isinstance(error, UnreadableResponseError)
     assert str(error) == "the answer of resize is larger than 1 MiB"
 
@@ -250,7 +252,7 @@ def test_an_answer_has_a_bounded_size(aws: Receiver) -> None:
 # The cost of it
 
 
-def test_each_timeout_has_one_client(aws: Receiver) -> None:
+def test_one_client_is_created_per_timeout(aws: Receiver) -> None:
     invoker = LambdaInvoker(endpoint_url=aws.url(""))
     for timeout in (30 * SECOND, 30.9 * SECOND, 5 * SECOND, 0.2 * SECOND):
         invoker.invoke("resize", b"{}", timeout=timeout)
@@ -258,7 +260,7 @@ def test_each_timeout_has_one_client(aws: Receiver) -> None:
     assert sorted(invoker._clients) == [1, 5, 30]
 
 
-def test_to_import_it_does_not_load_the_aws_sdk() -> None:
+def test_importing_the_module_does_not_load_the_aws_sdk() -> None:
     code = (
         "import sys, duecourse.adapters.aws.lambda_invoker; "
         "sys.exit(bool({'boto3', 'botocore'} & set(sys.modules)))"

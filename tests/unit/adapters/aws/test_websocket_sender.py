@@ -1,4 +1,4 @@
-"""Pushing through API Gateway, played by a server on the loopback."""
+"""Sending to WebSocket connections through API Gateway, replaced by a loopback server."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from duecourse.domain.errors import ConnectionGoneError
 
 from tests.support.receiver import Receiver
 
-ID = "L0SM9cOFvHcCIhw="
-PLACE = "/live/@connections/L0SM9cOFvHcCIhw%3D"
+CONNECTION_ID = "L0SM9cOFvHcCIhw="
+CONNECTION_PATH = "/live/@connections/L0SM9cOFvHcCIhw%3D"
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with Receiver() as running:
-        yield running
+    with Receiver() as started:
+        yield started
 
 
 @pytest.fixture
-def pusher(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> ApiGatewaySender:
+def sender(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> ApiGatewaySender:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
@@ -30,42 +30,42 @@ def pusher(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> ApiGatewaySen
 
 
 def test_a_message_is_posted_to_its_connection(
-    pusher: ApiGatewaySender, receiver: Receiver
+    sender: ApiGatewaySender, receiver: Receiver
 ) -> None:
-    pusher.send(ID, '{"type":"task:failed"}')
+    sender.send(CONNECTION_ID, '{"type":"task:failed"}')
     [request] = receiver.requests
-    assert (request.method, request.path) == ("POST", PLACE)
+    assert (request.method, request.path) == ("POST", CONNECTION_PATH)
     assert request.json == {"type": "task:failed"}
 
 
-def test_a_connection_is_closed(pusher: ApiGatewaySender, receiver: Receiver) -> None:
-    pusher.close(ID)
+def test_a_connection_is_closed(sender: ApiGatewaySender, receiver: Receiver) -> None:
+    sender.close(CONNECTION_ID)
     [request] = receiver.requests
-    assert (request.method, request.path) == ("DELETE", PLACE)
+    assert (request.method, request.path) == ("DELETE", CONNECTION_PATH)
 
 
-def test_where_nobody_is_any_more_it_is_said(pusher: ApiGatewaySender, receiver: Receiver) -> None:
+def test_a_closed_connection_raises(sender: ApiGatewaySender, receiver: Receiver) -> None:
     receiver.answer(410, b"{}", headers={"x-amzn-errortype": "GoneException"})
-    with pytest.raises(ConnectionGoneError, match=ID):
-        pusher.send(ID, "{}")
-    with pytest.raises(ConnectionGoneError, match=ID):
-        pusher.close(ID)
+    with pytest.raises(ConnectionGoneError, match=CONNECTION_ID):
+        sender.send(CONNECTION_ID, "{}")
+    with pytest.raises(ConnectionGoneError, match=CONNECTION_ID):
+        sender.close(CONNECTION_ID)
 
 
 @pytest.mark.parametrize(
     ("status", "name"), [(429, "LimitExceededException"), (403, "ForbiddenException"), (500, "x")]
 )
-def test_any_other_refusal_is_told_as_it_is_and_not_repeated(
-    pusher: ApiGatewaySender, receiver: Receiver, status: int, name: str
+def test_other_errors_are_raised_without_a_retry(
+    sender: ApiGatewaySender, receiver: Receiver, status: int, name: str
 ) -> None:
     receiver.answer(status, b"{}", headers={"x-amzn-errortype": name})
     with pytest.raises(ClientError, match=name):
-        pusher.send(ID, "{}")
+        sender.send(CONNECTION_ID, "{}")
     assert len(receiver.requests) == 1
 
 
-def test_no_answer_is_not_asked_for_again(pusher: ApiGatewaySender, receiver: Receiver) -> None:
+def test_a_dropped_connection_is_not_retried(sender: ApiGatewaySender, receiver: Receiver) -> None:
     receiver.drop_connection()
     with pytest.raises(ConnectionClosedError):
-        pusher.send(ID, "{}")
+        sender.send(CONNECTION_ID, "{}")
     assert len(receiver.requests) == 1

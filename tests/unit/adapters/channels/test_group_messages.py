@@ -1,4 +1,4 @@
-"""What is said where others read along: nothing of what is told elsewhere."""
+"""Replies in group chats do not reveal tasks of other chats."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SHARED = a_task(
 SECRET = a_task(description="see the doctor", due_at=NOW + HOUR)
 
 
-def test_a_listing_is_of_this_place_and_counts_the_others() -> None:
+def test_a_list_shows_tasks_of_this_chat_and_counts_the_others() -> None:
     harness = ChatHarness(SHARED, SECRET)
     assert harness.say("/tasks", **ROOM).splitlines() == [
         "11111111  Wednesday 18 Feb 2026, 12:00 (UTC): water the plants",
@@ -48,30 +48,30 @@ def test_a_listing_is_of_this_place_and_counts_the_others() -> None:
     assert "see the doctor" in harness.say("/tasks", reply_target="room")
 
 
-def test_a_listing_of_nothing_here_says_so() -> None:
+def test_an_empty_list_for_this_chat_says_so() -> None:
     other = a_task(id="22222222-0000-4000-8000-000000000000", reply_target="another room")
     assert ChatHarness(SECRET, other).say("/tasks", **ROOM) == (
         "You have no open tasks here.\n2 more tasks are in other chats. Ask me in private."
     )
 
 
-def test_where_nothing_is_elsewhere_nothing_is_said_of_it() -> None:
+def test_a_list_without_tasks_elsewhere_does_not_mention_them() -> None:
     assert len(ChatHarness(SHARED).say("/tasks", **ROOM).splitlines()) == 1
     assert (
         ChatHarness().say("/tasks", **ROOM).startswith("You have no open tasks. Example: /remind")
     )
 
 
-def test_all_about_one_is_told_where_it_is_told_anyway() -> None:
+def test_a_task_of_this_chat_is_shown_in_full() -> None:
     harness = ChatHarness(SHARED, SECRET)
     assert "water the plants" in harness.say("/task 11111111", **ROOM)
-    said = harness.dispatch(f"/task {SHORT}", **ROOM)
-    assert said.text == f"Task {SHORT}: from another chat, ask me in private."
-    assert said.buttons == ()
+    reply = harness.dispatch(f"/task {SHORT}", **ROOM)
+    assert reply.text == f"Task {SHORT}: from another chat, ask me in private."
+    assert reply.buttons == ()
 
 
 @pytest.mark.parametrize("command", ["cancel {}", "done {}", "pause {}", "snooze {} 20m"])
-def test_what_is_wanted_is_done_without_a_word_of_what_it_is_about(command: str) -> None:
+def test_a_command_on_a_task_of_another_chat_hides_its_description(command: str) -> None:
     harness = ChatHarness(SECRET)
     reply = harness.say("/" + command.format(SHORT), **ROOM)
     assert harness.task != SECRET
@@ -79,7 +79,7 @@ def test_what_is_wanted_is_done_without_a_word_of_what_it_is_about(command: str)
     assert "ask me in private" in reply
 
 
-def test_one_like_it_elsewhere_is_not_pointed_out() -> None:
+def test_a_similar_task_of_another_chat_is_not_mentioned() -> None:
     harness = ChatHarness(SECRET)
     assert "Similar task" not in harness.say("/remind in 1 hour see the doctor", **ROOM)
     assert "Similar task" in harness.say("/remind in 1 hour see the doctor")
@@ -99,27 +99,27 @@ def test_one_like_it_elsewhere_is_not_pointed_out() -> None:
         (telegram_press("/done 1", message={"chat": GROUP, "message_id": 1, "date": 0}), False),
     ],
 )
-def test_others_read_along_in_a_group_of_telegram(update: Payload, is_private: bool) -> None:
-    heard = TelegramInboundParser(KEYS).parse(
+def test_telegram_groups_are_not_private(update: Payload, is_private: bool) -> None:
+    parsed = TelegramInboundParser(KEYS).parse(
         sign_request("telegram", update, at=NOW).to_raw_request(), now=NOW
     )
-    assert heard.message is not None
-    assert heard.message.is_private is is_private
+    assert parsed.message is not None
+    assert parsed.message.is_private is is_private
 
 
 @pytest.mark.parametrize(
     ("event", "is_private"), [(slack_message("tasks"), True), (slack_mention("tasks"), False)]
 )
-def test_others_read_along_in_a_channel_of_slack(event: Payload, is_private: bool) -> None:
-    heard = SlackInboundParser(KEYS).parse(
+def test_slack_channels_are_not_private(event: Payload, is_private: bool) -> None:
+    parsed = SlackInboundParser(KEYS).parse(
         sign_request("slack", slack_event(event), at=NOW).to_raw_request(), now=NOW
     )
-    assert heard.message is not None
-    assert heard.message.is_private is is_private
+    assert parsed.message is not None
+    assert parsed.message.is_private is is_private
 
 
-def test_a_slash_command_of_slack_is_answered_to_the_sender_alone() -> None:
+def test_a_slack_slash_command_is_private() -> None:
     sent = sign_form(slack_command("", command="/tasks"), at=NOW)
-    heard = SlackInboundParser(KEYS).parse(sent.to_raw_request(), now=NOW)
-    assert heard.message is not None
-    assert heard.message.is_private
+    parsed = SlackInboundParser(KEYS).parse(sent.to_raw_request(), now=NOW)
+    assert parsed.message is not None
+    assert parsed.message.is_private

@@ -1,4 +1,4 @@
-"""Which chat platforms there are, which of them a deployment offers, and who is heard."""
+"""The chat platforms, and which of them a deployment sends to and receives from."""
 
 from __future__ import annotations
 
@@ -33,36 +33,38 @@ def deps() -> OutboundDeps:
 
 
 @pytest.mark.parametrize("names", [(), ("slack",), ALL])
-def test_only_what_is_named_is_offered(names: tuple[str, ...]) -> None:
+def test_only_configured_platforms_are_available(names: tuple[str, ...]) -> None:
     assert tuple(make_channels(names, deps())) == names
 
 
 @pytest.mark.parametrize("name", ["irc", "console"])
-def test_a_name_that_no_sender_has_is_said_with_those_there_are(name: str) -> None:
-    told = f"CHANNELS: {name} is none of telegram, slack, discord"
-    with pytest.raises(SettingsError, match=told):
+def test_the_error_for_an_unknown_platform_lists_the_known_ones(name: str) -> None:
+    message = f"CHANNELS: {name} is none of telegram, slack, discord"
+    with pytest.raises(SettingsError, match=message):
         make_channels(("slack", name), deps())
 
 
 @pytest.mark.parametrize("name", [*ALL, "console"])
-def test_each_platform_is_heard_by_an_adapter_of_its_own(name: str) -> None:
-    made = find_platform(name).inbound.make(InboundDeps(proofs=TOKENS, new_id=lambda: "new-id"))
-    assert type(made).__module__ == f"duecourse.adapters.channels.{name}.inbound"
+def test_each_platform_has_its_own_inbound_adapter(name: str) -> None:
+    adapter = find_platform(name).inbound.make(InboundDeps(proofs=TOKENS, new_id=lambda: "new-id"))
+    assert type(adapter).__module__ == f"duecourse.adapters.channels.{name}.inbound"
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_each_platform_is_sent_to_by_an_adapter_of_its_own(name: str) -> None:
-    [made] = make_channels((name,), deps()).values()
-    assert type(made).__module__ == f"duecourse.adapters.channels.{name}.outbound"
+def test_each_platform_has_its_own_outbound_adapter(name: str) -> None:
+    [adapter] = make_channels((name,), deps()).values()
+    assert type(adapter).__module__ == f"duecourse.adapters.channels.{name}.outbound"
 
 
 @pytest.mark.parametrize("name", ["irc", "Slack", ""])
-def test_nobody_else_is_heard(name: str) -> None:
+def test_an_unknown_platform_has_no_inbound_adapter(name: str) -> None:
     with pytest.raises(UnknownPlatformError):
         find_platform(name)
 
 
-def test_the_console_is_not_heard_where_it_was_not_added(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_console_has_no_inbound_adapter_unless_registered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(registry, "channels", dict)
     with pytest.raises(UnknownPlatformError):
         registry.inbound_parser("console")
@@ -74,13 +76,13 @@ def test_every_platform_is_registered_by_its_name() -> None:
     }
 
 
-def test_the_tests_of_all_platforms_know_every_platform() -> None:
+def test_the_tests_of_all_platforms_cover_every_platform() -> None:
     names = {platform.name for platform in SENDERS}
     assert set(SIGNATURE_HEADER) == names
     assert {platform.name for platform in TESTED_SENDERS} == names
 
 
-def test_a_platform_that_verifies_nobody_cannot_be_offered_by_a_deployment() -> None:
+def test_a_platform_without_verification_cannot_be_deployed() -> None:
     for platform in SENDERS:
         unverified = replace(platform.inbound, proof=None)
         with pytest.raises(ValueError, match="must verify"):
@@ -88,7 +90,7 @@ def test_a_platform_that_verifies_nobody_cannot_be_offered_by_a_deployment() -> 
 
 
 @pytest.mark.parametrize("platform", SENDERS, ids=lambda platform: str(platform.name))
-def test_every_platform_with_buttons_takes_the_longest_command_of_ours(platform: Platform) -> None:
+def test_every_platform_with_buttons_accepts_our_longest_command(platform: Platform) -> None:
     assert platform.outbound is not None
     limits = platform.outbound.limits
     longest = "x" * COMMAND_LIMIT
@@ -99,7 +101,5 @@ def test_every_platform_with_buttons_takes_the_longest_command_of_ours(platform:
 @pytest.mark.parametrize(
     ("names", "expected"), [((), None), (ALL, None), (("slack", "console"), "console")]
 )
-def test_tasks_that_name_no_channel_go_to_the_console_where_there_is_one(
-    names: Any, expected: str | None
-) -> None:
+def test_the_default_channel_is_the_console_if_available(names: Any, expected: str | None) -> None:
     assert default_channel(names) == expected

@@ -1,4 +1,4 @@
-"""A POST that leaves the house: what goes out, how long it may take, what is said if it fails."""
+"""The outgoing HTTP client: requests, responses, timeouts, TLS and errors."""
 
 from __future__ import annotations
 
@@ -37,15 +37,17 @@ def receiver() -> Iterator[Receiver]:
         yield receiver
 
 
-def here(host: str, port: int) -> Sequence[str]:  # noqa: ARG001 - every name leads here
+def resolve_to_loopback(host: str, port: int) -> Sequence[str]:  # noqa: ARG001 - every name resolves to the loopback
     return ["127.0.0.1"]
 
 
-def nowhere(host: str, port: int) -> Sequence[str]:  # noqa: ARG001
+def raise_unknown_name(host: str, port: int) -> Sequence[str]:  # noqa: ARG001
     raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
-LOCAL = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=here, body_limit=LIMIT)
+LOCAL_CLIENT = SsrfSafeHttpClient(
+    is_loopback_allowed=True, resolve=resolve_to_loopback, body_limit=LIMIT
+)
 
 
 def post(
@@ -53,27 +55,27 @@ def post(
     body: bytes = b"{}",
     headers: Mapping[str, str] | None = None,
     *,
-    poster: SsrfSafeHttpClient = LOCAL,
+    http_client: SsrfSafeHttpClient = LOCAL_CLIENT,
     timeout: timedelta = LONG,
 ) -> HttpResponse:
-    return poster.post(url, body, headers or {}, timeout=timeout)
+    return http_client.post(url, body, headers or {}, timeout=timeout)
 
 
-def not_sent(
-    url: str, *, poster: SsrfSafeHttpClient = LOCAL, timeout: timedelta = LONG
+def post_not_sent(
+    url: str, *, http_client: SsrfSafeHttpClient = LOCAL_CLIENT, timeout: timedelta = LONG
 ) -> NotSentError:
     with pytest.raises(NotSentError) as error:
-        post(url, poster=poster, timeout=timeout)
+        post(url, http_client=http_client, timeout=timeout)
     return error.value
 
 
-def no_answer(receiver: Receiver, *, timeout: timedelta = LONG) -> NoResponseError:
+def post_without_response(receiver: Receiver, *, timeout: timedelta = LONG) -> NoResponseError:
     with pytest.raises(NoResponseError) as error:
         post(receiver.url(SECRET_PATH, host="hooks.example"), timeout=timeout)
     return error.value
 
 
-# What goes out, and what comes back.
+# Requests and responses.
 
 
 def test_body_and_headers_arrive(receiver: Receiver) -> None:
@@ -83,37 +85,37 @@ def test_body_and_headers_arrive(receiver: Receiver) -> None:
     assert request.headers["x-colour"] == "blue"
 
 
-def test_what_is_there_already_is_changed_by_its_own_method(receiver: Receiver) -> None:
-    LOCAL.patch(receiver.url("/hook"), b"{}", {"X-Colour": "blue"}, timeout=LONG)
+def test_patch_sends_a_patch_request(receiver: Receiver) -> None:
+    LOCAL_CLIENT.patch(receiver.url("/hook"), b"{}", {"X-Colour": "blue"}, timeout=LONG)
     (request,) = receiver.requests
     assert (request.method, request.path, request.body) == ("PATCH", "/hook", b"{}")
     assert request.headers["x-colour"] == "blue"
 
 
-def test_the_host_is_told_as_the_url_has_it(receiver: Receiver) -> None:
+def test_the_host_header_is_the_host_of_the_url(receiver: Receiver) -> None:
     post(receiver.url(host="Hooks.example."))
     assert receiver.requests[0].headers["host"] == f"hooks.example:{receiver.port}"
 
 
-def test_the_answer_comes_back_with_header_names_in_lower_case(receiver: Receiver) -> None:
+def test_response_header_names_are_lower_case(receiver: Receiver) -> None:
     receiver.answer(503, b"busy", headers={"Retry-After": "7"})
     answer = post(receiver.url())
     assert (answer.status, answer.body, answer.headers["retry-after"]) == (503, b"busy", "7")
 
 
-def test_an_answer_in_chunks_is_put_together(receiver: Receiver) -> None:
+def test_a_chunked_response_is_assembled(receiver: Receiver) -> None:
     receiver.send_raw(
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
     )
     assert post(receiver.url()).body == b"abcde"
 
 
-def test_an_answer_without_a_length_ends_where_the_connection_does(receiver: Receiver) -> None:
+def test_a_response_without_a_length_ends_with_the_connection(receiver: Receiver) -> None:
     receiver.send_raw(b"HTTP/1.0 200 OK\r\n\r\nall of it")
     assert post(receiver.url()).body == b"all of it"
 
 
-def test_what_comes_ahead_of_the_answer_is_read_past(receiver: Receiver) -> None:
+def test_informational_responses_are_skipped(receiver: Receiver) -> None:
     receiver.send_raw(
         b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\nX-Early: yes\r\n\r\n"
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -122,18 +124,18 @@ def test_what_comes_ahead_of_the_answer_is_read_past(receiver: Receiver) -> None
     assert (answer.status, answer.body, "x-early" in answer.headers) == (200, b"ok", False)
 
 
-def test_a_receiver_that_never_comes_to_its_answer_has_given_none(receiver: Receiver) -> None:
+def test_endless_informational_responses_are_no_response(receiver: Receiver) -> None:
     receiver.send_raw(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 20)
-    assert no_answer(receiver).code == "not_http"
+    assert post_without_response(receiver).code == "not_http"
 
 
-def test_a_redirect_is_simply_the_answer(receiver: Receiver) -> None:
+def test_a_redirect_is_returned_and_not_followed(receiver: Receiver) -> None:
     receiver.redirect(receiver.url("/elsewhere"))
     assert post(receiver.url()).status == 302
     assert len(receiver.requests) == 1
 
 
-def test_no_proxy_of_the_environment_is_asked(
+def test_proxies_of_the_environment_are_ignored(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Receiver() as proxy:
@@ -144,11 +146,11 @@ def test_no_proxy_of_the_environment_is_asked(
 
 
 @pytest.mark.allow_hosts(["127.0.0.1", "127.9.9.9"])
-def test_of_several_addresses_the_first_that_answers_is_taken(receiver: Receiver) -> None:
-    poster = SsrfSafeHttpClient(
+def test_the_first_address_that_accepts_is_used(receiver: Receiver) -> None:
+    http_client = SsrfSafeHttpClient(
         is_loopback_allowed=True, resolve=lambda *_: ["127.9.9.9", "127.0.0.1"]
     )
-    assert post(receiver.url(host="hooks.example"), poster=poster).status == 200
+    assert post(receiver.url(host="hooks.example"), http_client=http_client).status == 200
     assert receiver.connections == 1
 
 
@@ -200,9 +202,9 @@ def test_of_several_addresses_the_first_that_answers_is_taken(receiver: Receiver
         "https://hooks.example/" + "a" * 2_000,
     ],
 )
-def test_a_url_that_could_be_misread_is_refused(url: str) -> None:
-    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=nowhere)
-    assert not_sent(url, poster=poster).code == "bad_url"
+def test_an_ambiguous_url_is_rejected(url: str) -> None:
+    http_client = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=raise_unknown_name)
+    assert post_not_sent(url, http_client=http_client).code == "bad_url"
 
 
 @pytest.mark.parametrize(
@@ -215,7 +217,7 @@ def test_a_url_that_could_be_misread_is_refused(url: str) -> None:
         ("https://a_b.xn--hks-rla.example/", Url("https", "a_b.xn--hks-rla.example", 443, "/")),
     ],
 )
-def test_a_url_is_read(text: str, url: Url) -> None:
+def test_a_url_is_parsed(text: str, url: Url) -> None:
     assert parse_url(text) == url
 
 
@@ -228,7 +230,7 @@ def test_a_url_is_read(text: str, url: Url) -> None:
         ("https://[2606:4700::1111]:1/", "[2606:4700::1111]:1"),
     ],
 )
-def test_the_usual_port_is_not_told(text: str, authority: str) -> None:
+def test_the_default_port_is_omitted(text: str, authority: str) -> None:
     assert parse_url(text).authority == authority
 
 
@@ -249,7 +251,7 @@ def test_the_usual_port_is_not_told(text: str, authority: str) -> None:
         {"Transfer-Encoding": "chunked"},
     ],
 )
-def test_a_header_that_would_change_the_request_is_refused(
+def test_a_header_that_would_change_the_request_is_rejected(
     receiver: Receiver, headers: Mapping[str, str]
 ) -> None:
     with pytest.raises(NotSentError) as error:
@@ -261,35 +263,37 @@ def test_a_header_that_would_change_the_request_is_refused(
 # What goes wrong before anything was sent.
 
 
-def test_a_name_that_does_not_exist_is_not_found() -> None:
-    error = not_sent("https://hooks.example/", poster=SsrfSafeHttpClient(resolve=nowhere))
+def test_an_unknown_host_name_is_reported() -> None:
+    error = post_not_sent(
+        "https://hooks.example/", http_client=SsrfSafeHttpClient(resolve=raise_unknown_name)
+    )
     assert (error.code, error.effect) == ("ENOTFOUND", Effect.NONE)
     assert str(error) == "the host hooks.example was not found"
 
 
-def test_a_name_server_that_is_busy_may_know_the_name_later() -> None:
+def test_a_temporary_dns_failure_is_retryable() -> None:
     def busy(host: str, port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_AGAIN, f"{host}:{port}")
 
     assert (
-        not_sent("https://hooks.example/", poster=SsrfSafeHttpClient(resolve=busy)).code
+        post_not_sent("https://hooks.example/", http_client=SsrfSafeHttpClient(resolve=busy)).code
         == "EAI_AGAIN"
     )
 
 
-def test_a_name_without_an_address_is_not_found() -> None:
-    poster = SsrfSafeHttpClient(resolve=lambda *_: [])
-    assert not_sent("https://hooks.example/", poster=poster).code == "ENOTFOUND"
+def test_a_host_name_without_an_address_is_reported() -> None:
+    http_client = SsrfSafeHttpClient(resolve=lambda *_: [])
+    assert post_not_sent("https://hooks.example/", http_client=http_client).code == "ENOTFOUND"
 
 
-def test_a_port_where_nobody_listens_refuses_the_connection() -> None:
+def test_a_closed_port_refuses_the_connection() -> None:
     with Receiver() as receiver:
         url = receiver.url()
-    error = not_sent(url)
+    error = post_not_sent(url)
     assert (error.code, str(error)) == ("ECONNREFUSED", "no connection to 127.0.0.1: ECONNREFUSED")
 
 
-def test_looking_up_a_name_takes_no_longer_than_the_timeout() -> None:
+def test_name_resolution_respects_the_timeout() -> None:
     answered = Event()
 
     def slow(host: str, port: int) -> Sequence[str]:  # noqa: ARG001
@@ -297,8 +301,8 @@ def test_looking_up_a_name_takes_no_longer_than_the_timeout() -> None:
         return ["127.0.0.1"]
 
     began = time.monotonic()
-    error = not_sent(
-        "https://hooks.example/", poster=SsrfSafeHttpClient(resolve=slow), timeout=SHORT
+    error = post_not_sent(
+        "https://hooks.example/", http_client=SsrfSafeHttpClient(resolve=slow), timeout=SHORT
     )
     answered.set()
     assert error.code == "ETIMEDOUT"
@@ -306,13 +310,13 @@ def test_looking_up_a_name_takes_no_longer_than_the_timeout() -> None:
 
 
 @pytest.mark.parametrize("timeout", [timedelta(0), timedelta(seconds=-1)])
-def test_when_the_time_is_up_nothing_is_begun(receiver: Receiver, timeout: timedelta) -> None:
-    assert not_sent(receiver.url(), timeout=timeout).code == "ETIMEDOUT"
+def test_nothing_is_sent_after_the_timeout(receiver: Receiver, timeout: timedelta) -> None:
+    assert post_not_sent(receiver.url(), timeout=timeout).code == "ETIMEDOUT"
     assert receiver.connections == 0
 
 
-def test_connecting_takes_no_longer_than_the_timeout() -> None:
-    """Nobody accepts, and the one place in the queue is taken."""
+def test_connecting_respects_the_timeout() -> None:
+    """No server accepts, and the backlog of one is full."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         address = full.getsockname()
         waiting = [socket.socket() for _ in range(3)]
@@ -320,7 +324,7 @@ def test_connecting_takes_no_longer_than_the_timeout() -> None:
             caller.setblocking(False)
             caller.connect_ex(address)
         began = time.monotonic()
-        error = not_sent(f"http://127.0.0.1:{address[1]}/", timeout=SHORT)
+        error = post_not_sent(f"http://127.0.0.1:{address[1]}/", timeout=SHORT)
         for caller in waiting:
             caller.close()
     assert error.code == "ETIMEDOUT"
@@ -330,24 +334,24 @@ def test_connecting_takes_no_longer_than_the_timeout() -> None:
 # What goes wrong once something may have been sent.
 
 
-def test_a_receiver_that_hangs_up_leaves_the_effect_open(receiver: Receiver) -> None:
+def test_a_closed_connection_has_an_unknown_effect(receiver: Receiver) -> None:
     receiver.drop_connection()
-    error = no_answer(receiver)
+    error = post_without_response(receiver)
     assert (error.code, error.effect) == ("ECONNRESET", Effect.UNKNOWN)
 
 
-def test_a_receiver_that_says_nothing_is_waited_for_until_the_timeout(receiver: Receiver) -> None:
+def test_a_silent_receiver_is_waited_for_until_the_timeout(receiver: Receiver) -> None:
     receiver.never_reply()
     began = time.monotonic()
-    assert no_answer(receiver, timeout=SHORT).code == "ETIMEDOUT"
+    assert post_without_response(receiver, timeout=SHORT).code == "ETIMEDOUT"
     assert SHORT.total_seconds() <= time.monotonic() - began < BOUND
 
 
 @pytest.mark.parametrize("part", ["drip_headers", "drip_body"])
-def test_an_answer_that_drips_is_not_waited_for(receiver: Receiver, part: str) -> None:
+def test_a_slow_response_respects_the_timeout(receiver: Receiver, part: str) -> None:
     getattr(receiver, part)()
     began = time.monotonic()
-    assert no_answer(receiver, timeout=SHORT).code == "ETIMEDOUT"
+    assert post_without_response(receiver, timeout=SHORT).code == "ETIMEDOUT"
     assert time.monotonic() - began < BOUND
 
 
@@ -359,15 +363,15 @@ def test_an_answer_that_drips_is_not_waited_for(receiver: Receiver, part: str) -
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"X-Trailer: z\r\n"),
     ],
 )
-def test_nothing_that_goes_on_forever_is_waited_for(
+def test_an_endless_response_respects_the_timeout(
     receiver: Receiver, begins: bytes, drop: bytes
 ) -> None:
     receiver.drip(begins, drop)
-    assert no_answer(receiver, timeout=SHORT).code == "ETIMEDOUT"
+    assert post_without_response(receiver, timeout=SHORT).code == "ETIMEDOUT"
 
 
-def test_a_receiver_that_does_not_read_is_not_waited_for() -> None:
-    """More is sent than fits between the two of them."""
+def test_a_receiver_that_does_not_read_respects_the_timeout() -> None:
+    """The body is larger than the socket buffers."""
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}/"
         began = time.monotonic()
@@ -390,9 +394,9 @@ def test_a_receiver_that_does_not_read_is_not_waited_for() -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nabc\r\n",
     ],
 )
-def test_half_an_answer_is_none(receiver: Receiver, raw: bytes) -> None:
+def test_an_incomplete_response_is_no_response(receiver: Receiver, raw: bytes) -> None:
     receiver.send_raw(raw)
-    assert no_answer(receiver).code == "answer_cut_off"
+    assert post_without_response(receiver).code == "answer_cut_off"
 
 
 @pytest.mark.parametrize(
@@ -402,12 +406,12 @@ def test_half_an_answer_is_none(receiver: Receiver, raw: bytes) -> None:
         b"HTTP/1.1 999 Whatever\r\nContent-Length: 0\r\n\r\n",
     ],
 )
-def test_what_is_not_http_is_said_to_be_so(receiver: Receiver, raw: bytes) -> None:
+def test_a_response_that_is_not_http_is_reported(receiver: Receiver, raw: bytes) -> None:
     receiver.send_raw(raw)
-    assert no_answer(receiver).code == "not_http"
+    assert post_without_response(receiver).code == "not_http"
 
 
-def test_an_answer_as_large_as_allowed_is_taken(receiver: Receiver) -> None:
+def test_a_response_of_the_maximum_size_is_accepted(receiver: Receiver) -> None:
     receiver.answer(200, b"z" * LIMIT)
     assert len(post(receiver.url()).body) == LIMIT
 
@@ -424,9 +428,9 @@ def test_an_answer_as_large_as_allowed_is_taken(receiver: Receiver) -> None:
         b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: %s\r\n" % (n, b"z" * 60_000) for n in range(9)),
     ],
 )
-def test_an_answer_larger_than_allowed_is_not_kept(receiver: Receiver, raw: bytes) -> None:
+def test_a_response_above_the_maximum_size_is_rejected(receiver: Receiver, raw: bytes) -> None:
     receiver.send_raw(raw)
-    assert no_answer(receiver).code == "answer_too_large"
+    assert post_without_response(receiver).code == "answer_too_large"
 
 
 @pytest.mark.parametrize(
@@ -440,37 +444,37 @@ def test_an_answer_larger_than_allowed_is_not_kept(receiver: Receiver, raw: byte
     ],
     ids=["cut short", "too large", "cut in its headers", "no status", "nothing"],
 )
-def test_the_status_is_told_where_only_the_rest_is_missing(
+def test_an_incomplete_response_error_has_the_status(
     receiver: Receiver, raw: bytes, status: int | None
 ) -> None:
     receiver.send_raw(raw)
-    assert no_answer(receiver).status == status
+    assert post_without_response(receiver).status == status
 
 
-def test_the_status_is_told_where_the_body_takes_too_long(receiver: Receiver) -> None:
+def test_a_body_timeout_error_has_the_status(receiver: Receiver) -> None:
     receiver.drip_body()
-    error = no_answer(receiver, timeout=SHORT)
+    error = post_without_response(receiver, timeout=SHORT)
     assert (error.code, error.status) == ("ETIMEDOUT", 200)
 
 
 @pytest.mark.parametrize("behaviour", ["drop_connection", "truncate_body", "drip_body"])
 def test_an_error_names_the_host_and_nothing_secret(receiver: Receiver, behaviour: str) -> None:
     getattr(receiver, behaviour)()
-    told = str(no_answer(receiver, timeout=SHORT))
+    told = str(post_without_response(receiver, timeout=SHORT))
     assert "hooks.example" in told
     assert "s3cret" not in told
     assert "t0ken" not in told
 
 
-def test_a_url_that_is_refused_is_not_repeated() -> None:
-    assert "s3cret" not in str(not_sent("https://user:s3cret@hooks.example/"))
+def test_the_error_for_a_rejected_url_does_not_quote_it() -> None:
+    assert "s3cret" not in str(post_not_sent("https://user:s3cret@hooks.example/"))
 
 
 # TLS.
 
 
 class Authority:
-    """Certifies receivers, and is believed by nobody who was not told to."""
+    """A certificate authority that only `trust` makes a client accept."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -515,45 +519,47 @@ def authority(tmp_path: Path) -> Authority:
 
 
 def trusting(authority: Authority) -> SsrfSafeHttpClient:
-    return SsrfSafeHttpClient(is_loopback_allowed=True, resolve=here, ssl_context=authority.trust())
+    return SsrfSafeHttpClient(
+        is_loopback_allowed=True, resolve=resolve_to_loopback, ssl_context=authority.trust()
+    )
 
 
 @pytest.mark.parametrize("host", ["hooks.example", "127.0.0.1"])
-def test_a_receiver_that_proves_its_name_is_spoken_to(authority: Authority, host: str) -> None:
+def test_a_valid_certificate_is_accepted(authority: Authority, host: str) -> None:
     with authority.receiver("hooks.example", "127.0.0.1") as receiver:
         receiver.answer(200, b"z" * 100_000)
-        answer = post(receiver.url(host=host), b"z" * 100_000, poster=trusting(authority))
+        answer = post(receiver.url(host=host), b"z" * 100_000, http_client=trusting(authority))
         assert len(answer.body) == len(receiver.requests[0].body) == 100_000
 
 
-def test_a_certificate_for_another_name_is_not_believed(authority: Authority) -> None:
+def test_a_certificate_for_another_name_is_rejected(authority: Authority) -> None:
     with authority.receiver("127.0.0.1", "other.example") as receiver:
-        error = not_sent(receiver.url(host="hooks.example"), poster=trusting(authority))
+        error = post_not_sent(receiver.url(host="hooks.example"), http_client=trusting(authority))
         assert (error.code, error.effect) == ("tls_failed", Effect.NONE)
         assert receiver.requests == []
 
 
-def test_a_certificate_of_an_unknown_authority_is_not_believed(authority: Authority) -> None:
+def test_a_certificate_of_an_unknown_authority_is_rejected(authority: Authority) -> None:
     with authority.receiver("hooks.example") as receiver:
-        assert not_sent(receiver.url(host="hooks.example")).code == "tls_failed"
+        assert post_not_sent(receiver.url(host="hooks.example")).code == "tls_failed"
         assert receiver.requests == []
 
 
-def test_a_receiver_that_speaks_no_tls_is_sent_nothing(receiver: Receiver) -> None:
+def test_nothing_is_sent_to_a_receiver_without_tls(receiver: Receiver) -> None:
     url = receiver.url().replace("http", "https")
-    assert not_sent(url).code == "tls_failed"
+    assert post_not_sent(url).code == "tls_failed"
     assert receiver.requests == []
 
 
-def test_the_handshake_takes_no_longer_than_the_timeout() -> None:
+def test_the_tls_handshake_respects_the_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         began = time.monotonic()
-        error = not_sent(f"https://127.0.0.1:{silent.getsockname()[1]}/", timeout=SHORT)
+        error = post_not_sent(f"https://127.0.0.1:{silent.getsockname()[1]}/", timeout=SHORT)
     assert error.code == "ETIMEDOUT"
     assert time.monotonic() - began < BOUND
 
 
-def test_a_handshake_that_drips_is_not_waited_for() -> None:
+def test_a_slow_tls_handshake_respects_the_timeout() -> None:
     over = Event()
 
     def drip(listener: socket.socket) -> None:
@@ -566,7 +572,7 @@ def test_a_handshake_that_drips_is_not_waited_for() -> None:
         dripping = Thread(target=drip, args=[listener])
         dripping.start()
         began = time.monotonic()
-        error = not_sent(f"https://127.0.0.1:{listener.getsockname()[1]}/", timeout=SHORT)
+        error = post_not_sent(f"https://127.0.0.1:{listener.getsockname()[1]}/", timeout=SHORT)
         took = time.monotonic() - began
         over.set()
         dripping.join()
@@ -575,11 +581,11 @@ def test_a_handshake_that_drips_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize("part", ["drip_headers", "drip_body", "never_reply"])
-def test_an_encrypted_answer_that_drips_is_not_waited_for(authority: Authority, part: str) -> None:
+def test_a_slow_encrypted_response_respects_the_timeout(authority: Authority, part: str) -> None:
     with authority.receiver("hooks.example") as receiver:
         getattr(receiver, part)()
         began = time.monotonic()
         with pytest.raises(NoResponseError) as error:
-            post(receiver.url(host="hooks.example"), poster=trusting(authority), timeout=SHORT)
+            post(receiver.url(host="hooks.example"), http_client=trusting(authority), timeout=SHORT)
         assert error.value.code == "ETIMEDOUT"
         assert time.monotonic() - began < BOUND

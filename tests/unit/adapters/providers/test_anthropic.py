@@ -67,13 +67,13 @@ def text(words: Any) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-def refused(told: tuple[str, str]) -> bytes:
-    kind, words = told
+def error_body(provider_error: tuple[str, str]) -> bytes:
+    kind, words = provider_error
     error = {"type": kind, "message": words}
     return encode_json({"type": "error", "error": error, "request_id": "req_7"})
 
 
-def test_the_reply_is_what_the_model_said(receiver: Receiver, anthropic: HttpProvider) -> None:
+def test_the_reply_has_the_text_of_the_model(receiver: Receiver, anthropic: HttpProvider) -> None:
     receiver.answer(200, encode_json(message(text("The tide comes in.\nSUCCESS"))))
     reply = anthropic.call(a_provider_request())
     assert reply.text == "The tide comes in.\nSUCCESS"
@@ -81,7 +81,7 @@ def test_the_reply_is_what_the_model_said(receiver: Receiver, anthropic: HttpPro
     assert reply.cost == 100 * 1 + 20 * 5
 
 
-def test_it_asks_as_the_api_wants_it(receiver: Receiver, anthropic: HttpProvider) -> None:
+def test_the_request_has_the_format_of_the_api(receiver: Receiver, anthropic: HttpProvider) -> None:
     receiver.answer(200, encode_json(message(text("SUCCESS"))))
     anthropic.call(a_provider_request(max_tokens=9, model="claude-sonnet-5"))
     (request,) = receiver.requests
@@ -96,26 +96,26 @@ def test_it_asks_as_the_api_wants_it(receiver: Receiver, anthropic: HttpProvider
     }
 
 
-def test_guidance_is_told_as_well(receiver: Receiver, anthropic: HttpProvider) -> None:
+def test_guidance_is_sent(receiver: Receiver, anthropic: HttpProvider) -> None:
     receiver.answer(200, encode_json(message(text("SUCCESS"))))
     anthropic.call(a_provider_request(guidance=("Be brief.",)))
     assert receiver.requests[0].json["messages"][0]["content"].endswith("\n| Be brief.")
 
 
-def test_only_what_is_text_is_the_reply(receiver: Receiver, anthropic: HttpProvider) -> None:
+def test_only_text_blocks_are_the_reply(receiver: Receiver, anthropic: HttpProvider) -> None:
     thought = {"type": "thinking", "thinking": "hm", "text": "hm"}
     receiver.answer(200, encode_json(message(thought, text("It is\n"), 7, None, text("SUCCESS"))))
     assert anthropic.call(a_provider_request()).text == "It is\nSUCCESS"
 
 
-def test_without_its_own_key_nothing_is_sent(receiver: Receiver) -> None:
+def test_without_an_api_key_nothing_is_sent(receiver: Receiver) -> None:
     error = error_of(provider_at(receiver, AnthropicProvider, key=""))
     assert isinstance(error, MissingKeyError)
     assert "anthropic" in str(error)
     assert receiver.connections == 0
 
 
-def test_a_payload_names_no_endpoint_of_its_own(anthropic: HttpProvider) -> None:
+def test_a_payload_cannot_set_the_endpoint(anthropic: HttpProvider) -> None:
     with pytest.raises(ValueError, match=r"^endpoint: "):
         anthropic.check({"endpoint": "https://elsewhere.example"})
 
@@ -128,7 +128,7 @@ def test_a_payload_names_no_endpoint_of_its_own(anthropic: HttpProvider) -> None
         ("model_context_window_exceeded", "context_window_exceeded"),
     ],
 )
-def test_an_answer_that_did_not_end_well_is_an_error_with_its_cost(
+def test_an_incomplete_response_is_an_error_with_its_cost(
     receiver: Receiver, anthropic: HttpProvider, stop: str, code: str
 ) -> None:
     receiver.answer(200, encode_json(message(text("It said:\nSUCCESS"), stop=stop)))
@@ -138,7 +138,7 @@ def test_an_answer_that_did_not_end_well_is_an_error_with_its_cost(
 
 
 @pytest.mark.parametrize("blocks", [[], [text("")], [text(None)], [{"type": "tool_use"}]])
-def test_an_empty_answer_is_an_error(
+def test_an_empty_response_is_an_error(
     receiver: Receiver, anthropic: HttpProvider, blocks: list[Any]
 ) -> None:
     receiver.answer(200, encode_json(message(*blocks)))
@@ -146,11 +146,11 @@ def test_an_empty_answer_is_an_error(
     assert (error.code, error.cost) == ("empty_answer", 200)
 
 
-ODD = [b"", b"{}", b'{"content": "SUCCESS"}', b'{"content": {}}', b"[1]"]
+INVALID_BODIES = [b"", b"{}", b'{"content": "SUCCESS"}', b'{"content": {}}', b"[1]"]
 
 
-@pytest.mark.parametrize("body", [*ODD, encode_json(message(text("SUCCESS")))[:-9]])
-def test_an_answer_of_another_shape_is_a_bad_answer(
+@pytest.mark.parametrize("body", [*INVALID_BODIES, encode_json(message(text("SUCCESS")))[:-9]])
+def test_a_response_of_another_shape_is_invalid(
     receiver: Receiver, anthropic: HttpProvider, body: bytes
 ) -> None:
     receiver.answer(200, body)
@@ -158,10 +158,8 @@ def test_an_answer_of_another_shape_is_a_bad_answer(
     assert (error.type, error.code, error.cost) == ("BadAnswer", "bad_answer", None)
 
 
-def test_an_error_keeps_what_anthropic_calls_it(
-    receiver: Receiver, anthropic: HttpProvider
-) -> None:
-    receiver.answer(529, refused(OVERLOADED))
+def test_an_error_keeps_the_type_of_anthropic(receiver: Receiver, anthropic: HttpProvider) -> None:
+    receiver.answer(529, error_body(OVERLOADED))
     error = error_of(anthropic)
     assert (error.type, error.code, error.status) == ("overloaded_error", "overloaded_error", 529)
     assert str(error) == "anthropic answered 529: Overloaded"
@@ -186,20 +184,20 @@ def test_an_error_keeps_what_anthropic_calls_it(
         ({"anthropic-ratelimit-tokens-reset": "at high water"}, None),
     ],
 )
-def test_the_headers_tell_how_long_to_wait(
+def test_retry_after_is_read_from_the_headers(
     receiver: Receiver, anthropic: HttpProvider, headers: dict[str, str], seconds: float | None
 ) -> None:
-    receiver.answer(429, refused(RATE_LIMIT), headers=headers)
+    receiver.answer(429, error_body(RATE_LIMIT), headers=headers)
     waits = error_of(anthropic).retry_after
     assert waits == (None if seconds is None else timedelta(seconds=seconds))
 
 
-def test_the_key_is_not_told(receiver: Receiver, anthropic: HttpProvider) -> None:
-    receiver.answer(401, refused(("authentication_error", f"invalid x-api-key {KEY}")))
+def test_errors_do_not_contain_the_api_key(receiver: Receiver, anthropic: HttpProvider) -> None:
+    receiver.answer(401, error_body(("authentication_error", f"invalid x-api-key {KEY}")))
     assert KEY not in repr(error_of(anthropic))
 
 
-UNDERSTOOD = [
+CLASSIFIED_ERRORS = [
     (429, RATE_LIMIT, "transient", "rate_limit"),
     (529, OVERLOADED, "transient", "network_timeout"),
     (500, DOWN, "transient", "network_timeout"),
@@ -212,16 +210,16 @@ UNDERSTOOD = [
 ]
 
 
-@pytest.mark.parametrize(("status", "told", "agent", "enrichment"), UNDERSTOOD)
-def test_the_policies_understand_a_refusal(
+@pytest.mark.parametrize(("status", "provider_error", "agent", "enrichment"), CLASSIFIED_ERRORS)
+def test_policies_classify_error_responses(
     receiver: Receiver,
     anthropic: HttpProvider,
     status: int,
-    told: tuple[str, str],
+    provider_error: tuple[str, str],
     agent: str,
     enrichment: str,
 ) -> None:
-    receiver.answer(status, refused(told))
+    receiver.answer(status, error_body(provider_error))
     assert categories_of(error_of(anthropic)) == {"agent": agent, "enrichment": enrichment}
 
 
@@ -233,7 +231,7 @@ def test_the_policies_understand_a_refusal(
         ("model_context_window_exceeded", "token_limit"),
     ],
 )
-def test_the_policies_understand_how_an_answer_ended(
+def test_policies_classify_stop_reasons(
     receiver: Receiver, anthropic: HttpProvider, stop: str, enrichment: str
 ) -> None:
     receiver.answer(200, encode_json(message(text("SUCC"), stop=stop)))
@@ -241,7 +239,7 @@ def test_the_policies_understand_how_an_answer_ended(
 
 
 @pytest.mark.parametrize("behaviour", ["drop_connection", "drip_body"])
-def test_the_policies_understand_silence(
+def test_policies_classify_missing_responses(
     receiver: Receiver, anthropic: HttpProvider, behaviour: str
 ) -> None:
     getattr(receiver, behaviour)()

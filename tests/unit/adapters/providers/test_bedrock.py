@@ -58,13 +58,15 @@ def conversation(*blocks: Any, stop: str = "end_turn") -> dict[str, Any]:
     }
 
 
-def refuse(receiver: Receiver, status: int, told: tuple[str, str], **headers: str) -> None:
-    kind, words = told
+def answer_error(
+    receiver: Receiver, status: int, provider_error: tuple[str, str], **headers: str
+) -> None:
+    kind, words = provider_error
     named = {"x-amzn-ErrorType": f"{kind}:http://internal.amazon.com/", **headers}
     receiver.answer(status, encode_json({"message": words}), headers=named)
 
 
-def test_the_reply_is_what_the_model_said(receiver: Receiver, bedrock: BedrockProvider) -> None:
+def test_the_reply_has_the_text_of_the_model(receiver: Receiver, bedrock: BedrockProvider) -> None:
     receiver.answer(200, encode_json(conversation({"text": "It is\n"}, {"text": "SUCCESS"})))
     reply = bedrock.call(a_provider_request())
     assert reply.text == "It is\nSUCCESS"
@@ -72,7 +74,9 @@ def test_the_reply_is_what_the_model_said(receiver: Receiver, bedrock: BedrockPr
     assert reply.cost == 1000 * 0.06 + 500 * 0.24
 
 
-def test_it_asks_as_the_api_wants_it(receiver: Receiver, bedrock: BedrockProvider) -> None:
+def test_the_request_has_the_format_of_the_api(
+    receiver: Receiver, bedrock: BedrockProvider
+) -> None:
     receiver.answer(200, encode_json(conversation({"text": "SUCCESS"})))
     bedrock.call(a_provider_request(max_tokens=9, guidance=("Be brief.",)))
     (request,) = receiver.requests
@@ -84,7 +88,9 @@ def test_it_asks_as_the_api_wants_it(receiver: Receiver, bedrock: BedrockProvide
     assert message["content"][0]["text"].startswith("Write three lines about tides.\n")
 
 
-def test_the_model_may_be_a_profile(receiver: Receiver, bedrock: BedrockProvider) -> None:
+def test_the_model_can_be_an_inference_profile(
+    receiver: Receiver, bedrock: BedrockProvider
+) -> None:
     receiver.answer(200, encode_json(conversation({"text": "SUCCESS"})))
     reply = bedrock.call(
         a_provider_request(model="global.anthropic.claude-haiku-4-5-20251001-v1:0")
@@ -101,14 +107,14 @@ def test_the_model_may_be_a_profile(receiver: Receiver, bedrock: BedrockProvider
         ({"max_tokens": 0}, "max_tokens"),
     ],
 )
-def test_a_payload_that_cannot_be_used_is_refused(
+def test_an_invalid_payload_is_rejected(
     bedrock: BedrockProvider, payload: dict[str, Any], key: str
 ) -> None:
     with pytest.raises(ValueError, match=rf"^{key}: "):
         bedrock.check(payload)
 
 
-def test_other_keys_of_the_payload_are_not_its_own(bedrock: BedrockProvider) -> None:
+def test_other_payload_keys_are_ignored(bedrock: BedrockProvider) -> None:
     bedrock.check(
         {"provider": "bedrock", "budget": "b", "verifier": {}, "model": "amazon.nova-pro"}
     )
@@ -120,7 +126,7 @@ def test_with_no_time_left_nothing_is_sent(receiver: Receiver, bedrock: BedrockP
     assert receiver.connections == 0
 
 
-def test_connecting_and_reading_share_the_time_that_is_left(receiver: Receiver) -> None:  # noqa: ARG001
+def test_connecting_and_reading_share_the_remaining_time(receiver: Receiver) -> None:  # noqa: ARG001
     for seconds in (0.5, 4.0, 45.0):
         config = bedrock_client(timedelta(seconds=seconds)).meta.config
         assert config.connect_timeout + config.read_timeout == pytest.approx(seconds)
@@ -136,7 +142,7 @@ def test_connecting_and_reading_share_the_time_that_is_left(receiver: Receiver) 
         ("model_context_window_exceeded", "context_window_exceeded", "token_limit"),
     ],
 )
-def test_an_answer_that_did_not_end_well_is_an_error_with_its_cost(
+def test_an_incomplete_response_is_an_error_with_its_cost(
     receiver: Receiver, bedrock: BedrockProvider, stop: str, code: str, enrichment: str
 ) -> None:
     receiver.answer(200, encode_json(conversation({"text": "It said:\nSUCCESS"}, stop=stop)))
@@ -146,14 +152,14 @@ def test_an_answer_that_did_not_end_well_is_an_error_with_its_cost(
 
 
 @pytest.mark.parametrize("blocks", [[], [{"text": " "}], [{"toolUse": {"name": "x"}}]])
-def test_an_empty_answer_is_an_error(
+def test_an_empty_response_is_an_error(
     receiver: Receiver, bedrock: BedrockProvider, blocks: list[Any]
 ) -> None:
     receiver.answer(200, encode_json(conversation(*blocks)))
     assert error_of(bedrock).code == "empty_answer"
 
 
-ODD = [
+INVALID_BODIES = [
     b"",
     b"{}",
     b"[1]",
@@ -167,8 +173,8 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("body", ODD)
-def test_an_answer_of_another_shape_is_a_bad_answer(
+@pytest.mark.parametrize("body", INVALID_BODIES)
+def test_a_response_of_another_shape_is_invalid(
     receiver: Receiver, bedrock: BedrockProvider, body: bytes
 ) -> None:
     receiver.answer(200, body)
@@ -177,10 +183,10 @@ def test_an_answer_of_another_shape_is_a_bad_answer(
     assert categories_of(error) == {"agent": "transient", "enrichment": "json_parse"}
 
 
-def test_an_error_keeps_what_aws_calls_it_and_is_not_tried_again(
+def test_an_error_keeps_the_type_of_aws_and_is_not_retried(
     receiver: Receiver, bedrock: BedrockProvider
 ) -> None:
-    refuse(receiver, 429, THROTTLED, **{"Retry-After": "7"})
+    answer_error(receiver, 429, THROTTLED, **{"Retry-After": "7"})
     error = error_of(bedrock)
     assert (error.type, error.code) == ("ThrottlingException", "ThrottlingException")
     assert (error.status, error.retry_after) == (429, timedelta(seconds=7))
@@ -189,9 +195,7 @@ def test_an_error_keeps_what_aws_calls_it_and_is_not_tried_again(
     assert len(receiver.requests) == 1
 
 
-def test_a_dropped_connection_is_not_tried_again(
-    receiver: Receiver, bedrock: BedrockProvider
-) -> None:
+def test_a_dropped_connection_is_not_retried(receiver: Receiver, bedrock: BedrockProvider) -> None:
     receiver.drop_connection()
     error = error_of(bedrock)
     assert (error.type, error.code, error.cost) == ("NoAnswer", "ECONNRESET", None)
@@ -199,7 +203,7 @@ def test_a_dropped_connection_is_not_tried_again(
 
 
 @pytest.mark.parametrize("behaviour", ["never_reply", "drip_headers", "drip_body"])
-def test_an_answer_that_is_not_there_in_time_is_not_waited_for(
+def test_a_late_response_respects_the_timeout(
     receiver: Receiver, bedrock: BedrockProvider, behaviour: str
 ) -> None:
     getattr(receiver, behaviour)()
@@ -208,11 +212,11 @@ def test_an_answer_that_is_not_there_in_time_is_not_waited_for(
     assert len(receiver.requests) == 1
 
 
-def test_where_nobody_listens_nothing_is_paid(
+def test_a_refused_connection_costs_nothing(
     bedrock: BedrockProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Receiver() as gone:
-        monkeypatch.setenv(ENDPOINT, gone.url("").removesuffix("/"))
+    with Receiver() as closed_receiver:
+        monkeypatch.setenv(ENDPOINT, closed_receiver.url("").removesuffix("/"))
     error = error_of(bedrock)
     assert (error.type, error.code, error.cost) == ("NotSent", "ECONNREFUSED", 0)
 
@@ -228,7 +232,7 @@ def test_without_a_region_nothing_is_sent(
     assert receiver.connections == 0
 
 
-UNDERSTOOD = [
+CLASSIFIED_ERRORS = [
     (429, THROTTLED, "transient", "rate_limit"),
     (500, DOWN, "transient", "network_timeout"),
     (503, UNAVAILABLE, "transient", "network_timeout"),
@@ -238,21 +242,21 @@ UNDERSTOOD = [
 ]
 
 
-@pytest.mark.parametrize(("status", "told", "agent", "enrichment"), UNDERSTOOD)
-def test_the_policies_understand_a_refusal(
+@pytest.mark.parametrize(("status", "provider_error", "agent", "enrichment"), CLASSIFIED_ERRORS)
+def test_policies_classify_error_responses(
     receiver: Receiver,
     bedrock: BedrockProvider,
     status: int,
-    told: tuple[str, str],
+    provider_error: tuple[str, str],
     agent: str,
     enrichment: str,
 ) -> None:
-    refuse(receiver, status, told)
+    answer_error(receiver, status, provider_error)
     assert categories_of(error_of(bedrock)) == {"agent": agent, "enrichment": enrichment}
 
 
 @pytest.mark.parametrize("behaviour", ["drop_connection", "never_reply", "drip_body"])
-def test_the_policies_understand_silence(
+def test_policies_classify_missing_responses(
     receiver: Receiver, bedrock: BedrockProvider, behaviour: str
 ) -> None:
     getattr(receiver, behaviour)()

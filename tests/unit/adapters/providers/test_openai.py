@@ -105,7 +105,7 @@ def completion(
 # --- What it sends -------------------------------------------------------------------------------
 
 
-def test_the_reply_is_what_the_model_said(receiver: Receiver, openai: HttpProvider) -> None:
+def test_the_reply_has_the_text_of_the_model(receiver: Receiver, openai: HttpProvider) -> None:
     receiver.answer(200, encode_json(completion()))
     reply = openai.call(a_provider_request())
     assert reply.text == "The tide comes in.\nSUCCESS"
@@ -113,7 +113,7 @@ def test_the_reply_is_what_the_model_said(receiver: Receiver, openai: HttpProvid
     assert reply.cost == 100 * 0.75 + 20 * 4.5
 
 
-def test_it_asks_with_the_key_and_what_repeats_can_be_told_by(
+def test_the_request_has_the_api_key_and_an_idempotency_key(
     receiver: Receiver, openai: HttpProvider
 ) -> None:
     receiver.answer(200, encode_json(completion()))
@@ -125,7 +125,7 @@ def test_it_asks_with_the_key_and_what_repeats_can_be_told_by(
     assert request.headers["content-type"] == "application/json"
 
 
-def test_each_question_has_a_key_of_its_own(receiver: Receiver, openai: HttpProvider) -> None:
+def test_each_request_has_its_own_idempotency_key(receiver: Receiver, openai: HttpProvider) -> None:
     receiver.answer(200, encode_json(completion()))
     for guidance in ((), (), ("look here",)):
         openai.call(a_provider_request(guidance=guidance))
@@ -133,7 +133,7 @@ def test_each_question_has_a_key_of_its_own(receiver: Receiver, openai: HttpProv
     assert first == again != another
 
 
-def test_the_instruction_is_the_systems_and_the_words_are_the_users(
+def test_the_instruction_is_the_system_message_and_the_description_the_user_message(
     receiver: Receiver, openai: HttpProvider
 ) -> None:
     receiver.answer(200, encode_json(completion()))
@@ -148,7 +148,7 @@ def test_the_instruction_is_the_systems_and_the_words_are_the_users(
     }
 
 
-def test_the_payload_says_how_it_is_asked(receiver: Receiver, openai: HttpProvider) -> None:
+def test_the_payload_sets_the_request_options(receiver: Receiver, openai: HttpProvider) -> None:
     receiver.answer(200, encode_json(completion()))
     openai.call(
         a_provider_request(model="gpt-4.1", max_tokens=7, endpoint=receiver.url("/other/v1"))
@@ -158,7 +158,7 @@ def test_the_payload_says_how_it_is_asked(receiver: Receiver, openai: HttpProvid
     assert (request.json["model"], request.json["max_tokens"]) == ("gpt-4.1", 7)
 
 
-def test_guidance_comes_after_the_request_and_cannot_pass_for_it(
+def test_guidance_is_a_separate_message_after_the_request(
     receiver: Receiver, openai: HttpProvider
 ) -> None:
     receiver.answer(200, encode_json(completion()))
@@ -173,13 +173,13 @@ def test_guidance_comes_after_the_request_and_cannot_pass_for_it(
     ]
 
 
-def test_words_that_are_no_unicode_can_be_sent(receiver: Receiver, openai: HttpProvider) -> None:
+def test_text_with_lone_surrogates_can_be_sent(receiver: Receiver, openai: HttpProvider) -> None:
     receiver.answer(200, encode_json(completion()))
     openai.call(a_provider_request(guidance=("half of a pair: \ud83d",)))
     assert "half of a pair" in receiver.requests[0].json["messages"][1]["content"]
 
 
-class SpyPoster:
+class SpyHttpClient:
     """For what must not, or cannot, be sent in a test."""
 
     def __init__(self) -> None:
@@ -190,15 +190,15 @@ class SpyPoster:
         return HttpResponse(200, {}, encode_json(completion()))
 
 
-def a_provider(poster: Any, keys: dict[str, str], **changes: Any) -> OpenAiProvider:
+def a_provider(http_client: Any, keys: dict[str, str], **changes: Any) -> OpenAiProvider:
     settings = settings_of("openai", **changes)
-    return OpenAiProvider(settings, poster, DictKeys(keys), ManualClock(NOW))
+    return OpenAiProvider(settings, http_client, DictKeys(keys), ManualClock(NOW))
 
 
-def test_openai_itself_knows_the_longest_answer_by_its_newer_name() -> None:
-    poster = SpyPoster()
-    a_provider(poster, {"openai": KEY}).call(a_provider_request(max_tokens=9))
-    ((url, body, _),) = poster.posts
+def test_openai_gets_the_newer_name_of_the_token_limit() -> None:
+    http_client = SpyHttpClient()
+    a_provider(http_client, {"openai": KEY}).call(a_provider_request(max_tokens=9))
+    ((url, body, _),) = http_client.posts
     assert url == "https://api.openai.com/v1/chat/completions"
     assert body["max_completion_tokens"] == 9
     assert "max_tokens" not in body
@@ -211,9 +211,9 @@ def test_openai_itself_knows_the_longest_answer_by_its_newer_name() -> None:
 def test_the_call_takes_no_longer_than_payload_and_deadline_allow(
     seconds: float, payload: dict[str, Any], timeout: float
 ) -> None:
-    poster = SpyPoster()
-    a_provider(poster, {"openai": KEY}).call(a_provider_request(seconds=seconds, **payload))
-    assert poster.posts[0][2] == timedelta(seconds=timeout)
+    http_client = SpyHttpClient()
+    a_provider(http_client, {"openai": KEY}).call(a_provider_request(seconds=seconds, **payload))
+    assert http_client.posts[0][2] == timedelta(seconds=timeout)
 
 
 # --- What it does not send -----------------------------------------------------------------------
@@ -221,23 +221,23 @@ def test_the_call_takes_no_longer_than_payload_and_deadline_allow(
 
 @pytest.mark.parametrize("keys", [{}, {"anthropic": KEY}, {"openai": ""}, {"openai": " \n"}])
 def test_without_a_key_nothing_is_sent(keys: dict[str, str]) -> None:
-    poster = SpyPoster()
-    error = error_of(a_provider(poster, keys))
+    http_client = SpyHttpClient()
+    error = error_of(a_provider(http_client, keys))
     assert isinstance(error, MissingKeyError)
     assert (error.type, error.code, error.cost) == ("MissingKey", "missing_api_key", 0)
     assert "no API key is configured for openai" in str(error)
-    assert poster.posts == []
+    assert http_client.posts == []
 
 
-def test_a_key_with_a_line_break_in_it_is_not_sent_and_not_told() -> None:
-    poster = SpyPoster()
-    error = error_of(a_provider(poster, {"openai": "qz-7Hd0\r\nX-Other: 1"}))
+def test_an_api_key_with_a_line_break_is_neither_sent_nor_quoted() -> None:
+    http_client = SpyHttpClient()
+    error = error_of(a_provider(http_client, {"openai": "qz-7Hd0\r\nX-Other: 1"}))
     assert error.code == "missing_api_key"
     assert "qz-7Hd0" not in str(error)
-    assert poster.posts == []
+    assert http_client.posts == []
 
 
-def test_the_line_break_after_a_pasted_key_does_no_harm(receiver: Receiver) -> None:
+def test_a_line_break_after_an_api_key_is_ignored(receiver: Receiver) -> None:
     receiver.answer(200, encode_json(completion()))
     provider_at(receiver, OpenAiProvider, key=f"{KEY}\n").call(a_provider_request())
     assert receiver.requests[0].headers["authorization"] == f"Bearer {KEY}"
@@ -245,19 +245,19 @@ def test_the_line_break_after_a_pasted_key_does_no_harm(receiver: Receiver) -> N
 
 @pytest.mark.parametrize("seconds", [0, -3])
 def test_with_no_time_left_nothing_is_sent(seconds: float) -> None:
-    poster = SpyPoster()
-    error = error_of(a_provider(poster, {"openai": KEY}), a_provider_request(seconds=seconds))
+    http_client = SpyHttpClient()
+    error = error_of(a_provider(http_client, {"openai": KEY}), a_provider_request(seconds=seconds))
     assert (error.type, error.code, error.cost) == ("NotSent", "ETIMEDOUT", 0)
     assert error.origin is Origin.NOT_ATTEMPTED
-    assert poster.posts == []
+    assert http_client.posts == []
 
 
-def test_an_endpoint_that_is_not_allowed_any_more_gets_no_key() -> None:
-    poster = SpyPoster()
-    provider = a_provider(poster, {"openai": KEY})
+def test_an_endpoint_that_is_no_longer_allowed_is_not_called() -> None:
+    http_client = SpyHttpClient()
+    provider = a_provider(http_client, {"openai": KEY})
     error = error_of(provider, a_provider_request(endpoint="https://elsewhere.example/v1"))
     assert (error.type, error.code, error.cost) == ("BadPayload", "bad_payload", 0)
-    assert poster.posts == []
+    assert http_client.posts == []
 
 
 # --- What it makes of a payload ------------------------------------------------------------------
@@ -277,8 +277,8 @@ def test_an_endpoint_that_is_not_allowed_any_more_gets_no_key() -> None:
         {"endpoint": "https://quay.example/v1"},
     ],
 )
-def test_a_payload_that_can_be_used_is_taken(payload: dict[str, Any]) -> None:
-    provider = a_provider(SpyPoster(), {}, endpoints=("https://quay.example/v1",))
+def test_a_valid_payload_is_accepted(payload: dict[str, Any]) -> None:
+    provider = a_provider(SpyHttpClient(), {}, endpoints=("https://quay.example/v1",))
     provider.check(payload)
 
 
@@ -305,8 +305,8 @@ def test_a_payload_that_can_be_used_is_taken(payload: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_a_payload_that_cannot_be_used_is_refused_by_its_key(key: str, values: list[Any]) -> None:
-    provider = a_provider(SpyPoster(), {})
+def test_an_invalid_payload_is_rejected_with_its_key(key: str, values: list[Any]) -> None:
+    provider = a_provider(SpyHttpClient(), {})
     for value in values:
         with pytest.raises(ValueError, match=rf"^{key}: must be"):
             provider.check({key: value})
@@ -314,7 +314,11 @@ def test_a_payload_that_cannot_be_used_is_refused_by_its_key(key: str, values: l
 
 def a_local_provider() -> OpenAiProvider:
     return OpenAiProvider(
-        settings_of("openai"), SpyPoster(), DictKeys(), ManualClock(NOW), is_loopback_allowed=True
+        settings_of("openai"),
+        SpyHttpClient(),
+        DictKeys(),
+        ManualClock(NOW),
+        is_loopback_allowed=True,
     )
 
 
@@ -322,7 +326,7 @@ def a_local_provider() -> OpenAiProvider:
     "url",
     ["http://127.0.0.1:8000/v1", "http://localhost:1", "http://[::1]:9/v1/", "https://localhost"],
 )
-def test_a_local_stack_may_be_led_to_itself(url: str) -> None:
+def test_a_local_stack_accepts_loopback_endpoints(url: str) -> None:
     a_local_provider().check({"endpoint": url})
 
 
@@ -339,7 +343,7 @@ def test_a_local_stack_may_be_led_to_itself(url: str) -> None:
         "ftp://127.0.0.1",
     ],
 )
-def test_a_local_stack_is_led_nowhere_else(url: str) -> None:
+def test_a_local_stack_rejects_other_private_endpoints(url: str) -> None:
     with pytest.raises(ValueError, match=r"^endpoint: must be a configured endpoint"):
         a_local_provider().check({"endpoint": url})
 
@@ -347,9 +351,7 @@ def test_a_local_stack_is_led_nowhere_else(url: str) -> None:
 # --- What it makes of an answer ------------------------------------------------------------------
 
 
-def test_a_content_filter_is_an_error_that_says_so(
-    receiver: Receiver, openai: HttpProvider
-) -> None:
+def test_a_content_filter_is_reported_as_such(receiver: Receiver, openai: HttpProvider) -> None:
     receiver.answer(200, encode_json(completion("The ti", "content_filter")))
     error = error_of(openai)
     assert (error.type, error.code, error.status) == ("ContentFilter", "content_filter", None)
@@ -361,7 +363,7 @@ def test_a_refusal_is_a_content_filter(receiver: Receiver, openai: HttpProvider)
     assert error_of(openai).code == "content_filter"
 
 
-def test_an_answer_that_was_cut_off_is_paid_but_not_trusted(
+def test_a_truncated_response_is_an_error_with_its_cost(
     receiver: Receiver, openai: HttpProvider
 ) -> None:
     receiver.answer(200, encode_json(completion("It said:\nSUCCESS", "length")))
@@ -372,7 +374,7 @@ def test_an_answer_that_was_cut_off_is_paid_but_not_trusted(
 
 
 @pytest.mark.parametrize("content", ["", " \n", None, [], {"text": "SUCCESS"}, 7])
-def test_an_empty_answer_is_an_error_with_its_cost(
+def test_an_empty_response_is_an_error_with_its_cost(
     receiver: Receiver, openai: HttpProvider, content: Any
 ) -> None:
     receiver.answer(200, encode_json(completion(content)))
@@ -380,14 +382,14 @@ def test_an_empty_answer_is_an_error_with_its_cost(
     assert (error.code, error.cost) == ("empty_answer", 165)
 
 
-def test_an_answer_without_a_finish_reason_is_whole(
+def test_a_response_without_a_finish_reason_is_complete(
     receiver: Receiver, openai: HttpProvider
 ) -> None:
     receiver.answer(200, encode_json(completion(finish=None)))
     assert openai.call(a_provider_request()).text.endswith("SUCCESS")
 
 
-ODD = [
+INVALID_BODIES = [
     b"",
     b"SUCCESS",
     b"[]",
@@ -406,8 +408,8 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("body", ODD, ids=range(len(ODD)))
-def test_an_answer_of_another_shape_is_a_bad_answer(
+@pytest.mark.parametrize("body", INVALID_BODIES, ids=range(len(INVALID_BODIES)))
+def test_a_response_of_another_shape_is_invalid(
     receiver: Receiver, openai: HttpProvider, body: bytes
 ) -> None:
     receiver.answer(200, body)
@@ -422,14 +424,14 @@ def test_an_answer_of_another_shape_is_a_bad_answer(
     [None, 7, {}, {"prompt_tokens": "1", "completion_tokens": 2}, {"prompt_tokens": 1}]
     + [{"prompt_tokens": odd, "completion_tokens": 2} for odd in (-1, True, 1.5, 10**30)],
 )
-def test_tokens_that_make_no_sense_cost_nobody_knows_what(
+def test_invalid_token_counts_have_an_unknown_cost(
     receiver: Receiver, openai: HttpProvider, usage: Any
 ) -> None:
     receiver.answer(200, encode_json({**completion(), "usage": usage}))
     assert openai.call(a_provider_request()).cost is None
 
 
-def test_a_model_without_a_price_costs_nobody_knows_what(
+def test_a_model_without_a_price_has_an_unknown_cost(
     receiver: Receiver, openai: HttpProvider
 ) -> None:
     receiver.answer(200, encode_json({**completion(), "model": "whale-3"}))
@@ -437,7 +439,7 @@ def test_a_model_without_a_price_costs_nobody_knows_what(
 
 
 @pytest.mark.parametrize("model", [None, 7.5, "", "x" * 201, "a\nb", {}])
-def test_an_answer_that_names_no_model_is_of_the_one_asked(
+def test_a_response_without_a_model_is_attributed_to_the_requested_model(
     receiver: Receiver, openai: HttpProvider, model: Any
 ) -> None:
     receiver.answer(200, encode_json({**completion(), "model": model}))
@@ -448,7 +450,7 @@ def test_an_answer_that_names_no_model_is_of_the_one_asked(
 # --- What it makes of an error -------------------------------------------------------------------
 
 
-def test_an_error_keeps_what_openai_calls_it(receiver: Receiver, openai: HttpProvider) -> None:
+def test_an_error_keeps_the_type_of_openai(receiver: Receiver, openai: HttpProvider) -> None:
     receiver.answer(429, encode_json({"error": RATE_LIMIT}), headers={"Retry-After": "7"})
     error = error_of(openai)
     assert (error.type, error.code, error.status) == ("requests", "rate_limit_exceeded", 429)
@@ -478,7 +480,7 @@ def test_an_error_keeps_what_openai_calls_it(receiver: Receiver, openai: HttpPro
         ({"x-ratelimit-reset-requests": "soon"}, None),
     ],
 )
-def test_the_headers_tell_how_long_to_wait(
+def test_retry_after_is_read_from_the_headers(
     receiver: Receiver, openai: HttpProvider, headers: dict[str, str], seconds: float | None
 ) -> None:
     receiver.answer(429, encode_json({"error": RATE_LIMIT}), headers=headers)
@@ -486,14 +488,16 @@ def test_the_headers_tell_how_long_to_wait(
     assert waits == (None if seconds is None else timedelta(seconds=seconds))
 
 
-def test_limits_that_were_not_the_reason_ask_for_no_wait(
+def test_limits_that_are_not_exhausted_set_no_retry_after(
     receiver: Receiver, openai: HttpProvider
 ) -> None:
     receiver.answer(500, encode_json({"error": DOWN}), headers={"x-ratelimit-reset-tokens": "6m0s"})
     assert error_of(openai).retry_after is None
 
 
-def test_of_an_error_page_the_title_is_told(receiver: Receiver, openai: HttpProvider) -> None:
+def test_the_title_of_an_error_page_is_the_message(
+    receiver: Receiver, openai: HttpProvider
+) -> None:
     receiver.answer(502, PAGE, headers={"Content-Type": "text/html"})
     error = error_of(openai)
     assert str(error) == "openai answered 502: 502 Bad Gateway"
@@ -501,7 +505,7 @@ def test_of_an_error_page_the_title_is_told(receiver: Receiver, openai: HttpProv
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         (b"<p>come <b>back</b> &amp; later</p>", "come back & later"),
         (b"", "no message"),
@@ -513,11 +517,11 @@ def test_of_an_error_page_the_title_is_told(receiver: Receiver, openai: HttpProv
         (b"[1]", "[1]"),
     ],
 )
-def test_an_error_of_any_shape_can_be_told(
-    receiver: Receiver, openai: HttpProvider, body: bytes, told: str
+def test_an_error_of_any_shape_has_a_message(
+    receiver: Receiver, openai: HttpProvider, body: bytes, message: str
 ) -> None:
     receiver.answer(503, body)
-    assert str(error_of(openai)) == f"openai answered 503: {told}"
+    assert str(error_of(openai)) == f"openai answered 503: {message}"
 
 
 def test_a_redirect_is_an_error(receiver: Receiver, openai: HttpProvider) -> None:
@@ -536,7 +540,9 @@ def test_an_error_with_the_status_of_a_success_is_an_error(
     assert (error.status, error.code) == (502, "502")
 
 
-def test_the_key_is_not_told_whatever_quotes_it(receiver: Receiver, openai: HttpProvider) -> None:
+def test_an_error_that_quotes_the_api_key_is_redacted(
+    receiver: Receiver, openai: HttpProvider
+) -> None:
     quoted = {"message": f"bad key {KEY}", "type": KEY, "code": f"x{KEY}"}
     receiver.answer(401, encode_json({"error": quoted}))
     error = error_of(openai)
@@ -545,7 +551,9 @@ def test_the_key_is_not_told_whatever_quotes_it(receiver: Receiver, openai: Http
     assert KEY not in repr(failure)
 
 
-def test_the_key_is_not_told_by_a_page_or_a_reply(receiver: Receiver, openai: HttpProvider) -> None:
+def test_a_page_or_reply_that_quotes_the_api_key_is_redacted(
+    receiver: Receiver, openai: HttpProvider
+) -> None:
     receiver.answer(500, b"<h1>GET with Bearer " + KEY.encode() + b"</h1>")
     receiver.answer(200, encode_json(completion(f"The key is {KEY}\nSUCCESS")))
     assert KEY not in str(error_of(openai))
@@ -555,9 +563,7 @@ def test_the_key_is_not_told_by_a_page_or_a_reply(receiver: Receiver, openai: Ht
 # --- What it makes of silence --------------------------------------------------------------------
 
 
-def test_a_dropped_connection_may_have_cost_something(
-    receiver: Receiver, openai: HttpProvider
-) -> None:
+def test_a_dropped_connection_has_an_unknown_cost(receiver: Receiver, openai: HttpProvider) -> None:
     receiver.drop_connection()
     error = error_of(openai)
     assert (error.type, error.code) == ("NoAnswer", "ECONNRESET")
@@ -565,22 +571,20 @@ def test_a_dropped_connection_may_have_cost_something(
     assert not hasattr(error, "effect")
 
 
-def test_an_answer_that_only_drips_is_not_waited_for(
-    receiver: Receiver, openai: HttpProvider
-) -> None:
+def test_a_slow_response_respects_the_timeout(receiver: Receiver, openai: HttpProvider) -> None:
     receiver.drip_body()
     error = error_of(openai, a_provider_request(seconds=0.2))
     assert (error.type, error.code, error.cost) == ("NoAnswer", "ETIMEDOUT", None)
 
 
-def test_where_nobody_listens_nothing_is_paid() -> None:
+def test_a_refused_connection_costs_nothing() -> None:
     with Receiver() as gone:
         nobody = provider_at(gone, OpenAiProvider)
     error = error_of(nobody)
     assert (error.type, error.code, error.cost) == ("NotSent", "ECONNREFUSED", 0)
 
 
-def test_a_deployed_provider_is_not_led_to_the_inside(receiver: Receiver) -> None:
+def test_a_deployed_provider_does_not_call_private_addresses(receiver: Receiver) -> None:
     provider = a_provider(SsrfSafeHttpClient(), {"openai": KEY}, endpoint=receiver.url("/v1"))
     assert error_of(provider).code == "address_refused"
     assert receiver.requests == []
@@ -588,7 +592,7 @@ def test_a_deployed_provider_is_not_led_to_the_inside(receiver: Receiver) -> Non
 
 # --- How the policies understand it --------------------------------------------------------------
 
-UNDERSTOOD = [
+CLASSIFIED_ERRORS = [
     (429, {"error": RATE_LIMIT}, "transient", "rate_limit"),
     (429, {"error": NO_MONEY}, "transient", "budget_exceeded"),
     (400, {"error": TOO_LONG}, "unknown", "token_limit"),
@@ -603,8 +607,8 @@ UNDERSTOOD = [
 ]
 
 
-@pytest.mark.parametrize(("status", "body", "agent", "enrichment"), UNDERSTOOD)
-def test_the_policies_understand_an_answer(
+@pytest.mark.parametrize(("status", "body", "agent", "enrichment"), CLASSIFIED_ERRORS)
+def test_policies_classify_responses(
     receiver: Receiver,
     openai: HttpProvider,
     status: int,
@@ -617,7 +621,7 @@ def test_the_policies_understand_an_answer(
 
 
 @pytest.mark.parametrize(("status", "enrichment"), [(200, "json_parse"), (502, "network_timeout")])
-def test_the_policies_understand_a_page(
+def test_policies_classify_error_pages(
     receiver: Receiver, openai: HttpProvider, status: int, enrichment: str
 ) -> None:
     receiver.answer(status, PAGE)
@@ -627,7 +631,7 @@ def test_the_policies_understand_a_page(
 @pytest.mark.parametrize(
     "behaviour", ["drop_connection", "truncate_body", "never_reply", "drip_headers", "drip_body"]
 )
-def test_the_policies_understand_silence(
+def test_policies_classify_missing_responses(
     receiver: Receiver, openai: HttpProvider, behaviour: str
 ) -> None:
     getattr(receiver, behaviour)()
@@ -635,7 +639,9 @@ def test_the_policies_understand_silence(
     assert categories_of(error) == {"agent": "transient", "enrichment": "network_timeout"}
 
 
-def test_the_policies_understand_what_is_no_http(receiver: Receiver, openai: HttpProvider) -> None:
+def test_policies_classify_responses_that_are_not_http(
+    receiver: Receiver, openai: HttpProvider
+) -> None:
     receiver.send_raw(b"SSH-2.0-harbour\r\n")
     assert categories_of(error_of(openai)) == {
         "agent": "transient",
@@ -644,10 +650,10 @@ def test_the_policies_understand_what_is_no_http(receiver: Receiver, openai: Htt
 
 
 @pytest.mark.parametrize("seconds", [20, 0])
-def test_the_policies_do_not_blame_the_code_for_what_was_not_sent(seconds: float) -> None:
+def test_policies_do_not_classify_unsent_requests_as_code_errors(seconds: float) -> None:
     keys = {} if seconds else {"openai": KEY}
     found = categories_of(
-        error_of(a_provider(SpyPoster(), keys), a_provider_request(seconds=seconds))
+        error_of(a_provider(SpyHttpClient(), keys), a_provider_request(seconds=seconds))
     )
     late = {"agent": "transient", "enrichment": "network_timeout"}
     assert found == (late if not seconds else {"agent": "unknown", "enrichment": "unknown"})

@@ -27,30 +27,30 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "code"
 
 
-def test_it_is_the_release_and_twelve_digits_of_the_code(folder: Path) -> None:
+def test_the_version_is_the_release_and_twelve_digits_of_the_code_hash(folder: Path) -> None:
     assert re.fullmatch(re.escape(__version__) + r"\+[0-9a-f]{12}", code_version(folder))
 
 
 @pytest.mark.parametrize("file", ["one.py", "sub/two.py", "sub/rules.toml"])
-def test_a_changed_file_is_another_version(folder: Path, file: str) -> None:
+def test_a_changed_file_changes_the_version(folder: Path, file: str) -> None:
     before = code_version(folder)
     (folder / file).write_text("z = 9\n")
     assert code_version(folder) != before
 
 
-def test_a_new_file_is_another_version_even_where_it_is_empty(folder: Path) -> None:
+def test_a_new_empty_file_changes_the_version(folder: Path) -> None:
     before = code_version(folder)
     (folder / "three.py").touch()
     assert code_version(folder) != before
 
 
-def test_a_renamed_file_is_another_version(folder: Path) -> None:
+def test_a_renamed_file_changes_the_version(folder: Path) -> None:
     before = code_version(folder)
     (folder / "one.py").rename(folder / "uno.py")
     assert code_version(folder) != before
 
 
-def test_what_moves_from_a_name_into_a_content_is_another_version(tmp_path: Path) -> None:
+def test_moving_text_from_a_name_to_a_content_changes_the_version(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     for folder, name, content in [(one, "a.py", "b.py"), (other, "a.pyb.py", "")]:
         folder.mkdir()
@@ -58,20 +58,20 @@ def test_what_moves_from_a_name_into_a_content_is_another_version(tmp_path: Path
     assert fingerprint(one) != fingerprint(other)
 
 
-def test_neither_bytecode_nor_the_place_of_the_folder_matters(folder: Path) -> None:
+def test_bytecode_and_the_path_of_the_folder_do_not_change_the_version(folder: Path) -> None:
     before = code_version(folder)
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "one.cpython-311.pyc").write_bytes(b"\0")
     assert code_version(folder.rename(folder.parent / "elsewhere")) == before
 
 
-def test_every_folder_counts(folder: Path, tmp_path: Path) -> None:
+def test_every_folder_affects_the_version(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "handlers"
     other.mkdir()
     assert len({code_version(folder), code_version(folder, other), code_version(other)}) == 3
 
 
-def test_a_single_file_may_stand_for_a_folder(folder: Path) -> None:
+def test_a_single_file_can_replace_a_folder(folder: Path) -> None:
     before = code_version(folder / "one.py")
     (folder / "sub" / "two.py").write_text("z = 9\n")
     assert code_version(folder / "one.py") == before
@@ -79,7 +79,7 @@ def test_a_single_file_may_stand_for_a_folder(folder: Path) -> None:
     assert code_version(folder / "one.py") != before
 
 
-def test_what_the_build_wrote_is_taken_for_the_files(folder: Path) -> None:
+def test_the_fingerprint_written_by_the_build_replaces_the_files(folder: Path) -> None:
     before = code_version(folder)
     (folder / BUILD_FILE).write_text(fingerprint(folder) + "\n")
     assert code_version(folder) == before

@@ -1,4 +1,4 @@
-"""A team's own handlers: what can be used is found by its module's name, the rest is refused."""
+"""Loading custom handlers from a module, and rejecting invalid ones."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ Write = Callable[[str], None]
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     monkeypatch.syspath_prepend(str(tmp_path))
-    yield lambda code: _written(tmp_path / f"{NAME}.py", code)
+    yield lambda code: write_module(tmp_path / f"{NAME}.py", code)
     sys.modules.pop(NAME, None)
 
 
-def _written(path: Path, code: str) -> None:
+def write_module(path: Path, code: str) -> None:
     path.write_text(dedent(code))
 
 
-def test_the_table_of_the_module_is_what_there_is(write: Write) -> None:
+def test_the_handlers_of_the_module_are_loaded(write: Write) -> None:
     write(GOOD)
     found = load_handlers(NAME, reserved_types=["reminder"])
     assert sorted(found) == ["lights", "lights-2_off"]
     assert type(found["lights"]).__name__ == "Lights"
 
 
-def test_a_type_that_ships_with_duecourse_is_not_taken_over(write: Write) -> None:
+def test_a_builtin_type_cannot_be_replaced(write: Write) -> None:
     write(GOOD)
     with pytest.raises(SettingsError, match="lights is the type of a built-in handler"):
         load_handlers(NAME, reserved_types=["lights"])
@@ -59,19 +59,19 @@ def test_a_type_that_ships_with_duecourse_is_not_taken_over(write: Write) -> Non
     "name",
     ["'Lights'", "''", "'2lights'", "'on off'", "'a' * 51", "'lichter\\u00e4'", "'a\\n'", "7"],
 )
-def test_a_name_that_can_be_no_type_is_refused(write: Write, name: str) -> None:
+def test_an_invalid_type_name_is_rejected(write: Write, name: str) -> None:
     write(GOOD + f"\n    HANDLERS = {{{name}: Lights()}}")
     with pytest.raises(SettingsError, match="is not a valid type"):
         load_handlers(NAME, reserved_types=[])
 
 
-def test_a_class_in_place_of_a_handler_is_told(write: Write) -> None:
+def test_a_class_instead_of_a_handler_instance_is_rejected(write: Write) -> None:
     write(GOOD + "\n    HANDLERS = {'lights': Lights}")
     with pytest.raises(SettingsError, match="not an instance of Handler but the class Lights"):
         load_handlers(NAME, reserved_types=[])
 
 
-def test_a_value_that_is_no_handler_is_told(write: Write) -> None:
+def test_a_value_that_is_not_a_handler_is_rejected(write: Write) -> None:
     write(GOOD + "\n    HANDLERS = {'lights': print}")
     with pytest.raises(SettingsError, match="not an instance of Handler but a builtin_function"):
         load_handlers(NAME, reserved_types=[])
@@ -90,7 +90,7 @@ def test_a_value_that_is_no_handler_is_told(write: Write) -> None:
         ("def reconcile(self, w): return w.key.upper()", "work.key", "context.idempotency_key"),
     ],
 )
-def test_a_handler_with_a_name_of_version_0_1_is_refused(
+def test_a_handler_with_a_method_name_of_version_0_1_is_rejected(
     write: Write, body: str, old: str, new: str
 ) -> None:
     write(GOOD.replace("pass", body))
@@ -109,26 +109,26 @@ def test_names_that_only_look_outdated_are_accepted(write: Write) -> None:
     assert load_handlers(NAME, reserved_types=[])
 
 
-def test_all_that_is_wrong_is_said_in_one_go(write: Write) -> None:
+def test_all_errors_are_reported_together(write: Write) -> None:
     write("HANDLERS = {'A': 1, 'b': 2}")
     with pytest.raises(SettingsError) as refused:
         load_handlers(NAME, reserved_types=["b"])
     assert str(refused.value).count(NAME) == 4
 
 
-def test_a_module_without_a_table_is_refused(write: Write) -> None:
+def test_a_module_without_handlers_is_rejected(write: Write) -> None:
     write("")
     with pytest.raises(SettingsError, match=f"{NAME} does not define the dict HANDLERS"):
         load_handlers(NAME, reserved_types=[])
 
 
 @pytest.mark.parametrize("name", ["no_such_module", "no_such.module", ".", "os.path.x"])
-def test_a_module_that_is_not_there_is_named(name: str) -> None:
+def test_the_error_for_a_missing_module_names_it(name: str) -> None:
     with pytest.raises(SettingsError, match=f"HANDLERS_MODULE: there is no module {name}$"):
         load_handlers(name, reserved_types=[])
 
 
-def test_what_breaks_inside_the_teams_code_is_shown_as_it_is(write: Write) -> None:
+def test_an_error_inside_the_custom_module_is_raised_unchanged(write: Write) -> None:
     write("import a_module_that_is_nowhere")
     with pytest.raises(ModuleNotFoundError, match="a_module_that_is_nowhere"):
         load_handlers(NAME, reserved_types=[])
@@ -136,23 +136,23 @@ def test_what_breaks_inside_the_teams_code_is_shown_as_it_is(write: Write) -> No
 
 def test_the_code_of_a_package_is_its_folder(tmp_path: Path, write: Write) -> None:
     (tmp_path / NAME).mkdir()
-    _written(tmp_path / NAME / "__init__.py", "raise RuntimeError")
+    write_module(tmp_path / NAME / "__init__.py", "raise RuntimeError")
     assert find_code_path(NAME) == tmp_path / NAME
     assert write is not None
 
 
-def test_the_code_of_a_module_is_its_file_and_finding_it_runs_nothing(
+def test_the_code_of_a_module_is_its_file_and_is_found_without_importing_it(
     tmp_path: Path, write: Write
 ) -> None:
     write("raise RuntimeError")
     assert find_code_path(NAME) == tmp_path / f"{NAME}.py"
 
 
-def test_the_table_that_ships_is_empty_and_can_be_loaded() -> None:
+def test_the_default_handler_table_is_empty_and_can_be_loaded() -> None:
     assert load_handlers("functions.worker.handlers", reserved_types=[]) == {}
 
 
-def test_the_module_that_the_template_names_is_found_as_lambda_finds_it() -> None:
+def test_the_module_in_the_template_is_importable_as_in_lambda() -> None:
     functions = resources_of_type(load_template(), "AWS::Lambda::Function").values()
     [module] = {one["Environment"]["Variables"]["HANDLERS_MODULE"] for one in functions}
     code = (
@@ -168,7 +168,7 @@ def test_the_module_that_the_template_names_is_found_as_lambda_finds_it() -> Non
     )
 
 
-def test_another_function_performs_a_type_by_the_phases_it_has() -> None:
+def test_a_remote_handler_has_the_phases_of_its_function() -> None:
     handler = registry.remote("arn:lights", phases=frozenset({"mutate", "reconcile"}))
 
     capabilities = capabilities_of(handler, a_task(type="lights"))

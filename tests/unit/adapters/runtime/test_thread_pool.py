@@ -1,4 +1,4 @@
-"""Shards are looked at side by side, or in turn."""
+"""Shards are processed in parallel or one after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
 SHARDS = [0, 1, 2, 3]
 
 
-def test_shards_are_looked_at_side_by_side() -> None:
+def test_shards_are_processed_in_parallel() -> None:
     all_at_once = Barrier(len(SHARDS), timeout=5)
 
     def look(shard: int) -> int:
@@ -20,14 +20,14 @@ def test_shards_are_looked_at_side_by_side() -> None:
     assert list(ThreadedFanOut(8)(look, SHARDS)) == [0, 10, 20, 30]
 
 
-def test_one_thread_looks_in_turn() -> None:
-    seen: list[int] = []
-    list(ThreadedFanOut(1)(seen.append, SHARDS))
-    assert seen == SHARDS
+def test_one_thread_processes_shards_in_order() -> None:
+    processed: list[int] = []
+    list(ThreadedFanOut(1)(processed.append, SHARDS))
+    assert processed == SHARDS
 
 
 @pytest.mark.parametrize("threads", [1, 8])
-def test_a_look_that_fails_is_not_passed_over(threads: int) -> None:
+def test_the_error_of_a_shard_is_raised(threads: int) -> None:
     def look(shard: int) -> int:
         return 10 // shard
 

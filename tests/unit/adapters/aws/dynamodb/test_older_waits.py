@@ -1,4 +1,4 @@
-"""Waits as stored, and what is made of the sentences that older code stored."""
+"""Stored waits, and how the sentences that older code stored are read."""
 
 from __future__ import annotations
 
@@ -60,61 +60,63 @@ OLD_SENTENCES = [
 
 
 @pytest.mark.parametrize(("sentence", "wait"), OLD_SENTENCES)
-def test_an_older_item_waits_for_what_its_sentence_says(sentence: str, wait: Wait) -> None:
-    assert wait_of(waits_for={"S": sentence}) == wait
+def test_the_sentence_of_an_older_item_is_read_as_its_wait(sentence: str, wait: Wait) -> None:
+    assert read_wait(waits_for={"S": sentence}) == wait
 
 
-def test_an_older_item_may_wait_for_money_in_anybodys_words() -> None:
-    wait = wait_of(waits_for={"S": "insufficient quota"}, recovery_action={"S": "wait_for_budget"})
+def test_any_budget_sentence_of_an_older_item_is_read_as_a_budget_wait() -> None:
+    wait = read_wait(
+        waits_for={"S": "insufficient quota"}, recovery_action={"S": "wait_for_budget"}
+    )
     assert wait == Wait(WaitReason.BUDGET, None, {"message": "insufficient quota"})
 
 
-def test_an_item_without_either_waits_for_nothing() -> None:
-    assert wait_of() is None
+def test_an_item_without_wait_and_sentence_has_no_wait() -> None:
+    assert read_wait() is None
 
 
-def wait_of(**attributes: dict[str, str]) -> Wait | None:
-    return older_task(attributes).wait
+def read_wait(**attributes: dict[str, str]) -> Wait | None:
+    return read_older_task(attributes).wait
 
 
-def older_task(attributes: dict[str, Any]) -> Task:
-    """Of an item from before there were schema versions."""
-    item = {**stored(a_task()), **attributes}
+def read_older_task(attributes: dict[str, Any]) -> Task:
+    """Read an item without a schema version."""
+    item = {**stored_item(a_task()), **attributes}
     del item["schema_version"]
     return to_task(TaskItem.from_raw_data(item))
 
 
 @pytest.mark.parametrize("wait", [None, *(wait for _, wait in OLD_SENTENCES)])
-def test_a_stored_wait_is_read_back_as_it_was(wait: Wait | None) -> None:
-    item = stored(a_task(wait=wait))
+def test_a_stored_wait_is_read_back_unchanged(wait: Wait | None) -> None:
+    item = stored_item(a_task(wait=wait))
     assert to_task(TaskItem.from_raw_data(item)).wait == wait
     assert ("wait" in item) is (wait is not None)
 
 
-def stored(task: Task) -> dict[str, Any]:
+def stored_item(task: Task) -> dict[str, Any]:
     item: dict[str, Any] = to_item(task, shard_count=4, retention=DAY).serialize()
     return item
 
 
 @pytest.mark.parametrize(("sentence", "wait"), OLD_SENTENCES)
-def test_an_older_run_waited_for_what_its_sentence_says(sentence: str, wait: Wait) -> None:
+def test_the_sentence_of_an_older_run_is_read_as_its_wait(sentence: str, wait: Wait) -> None:
     assert read_run({**run_to_stored(a_run()), "waited_for": sentence}).waited_for == wait
 
 
 @pytest.mark.parametrize("wait", [None, Wait(WaitReason.BUDGET, LATER)])
-def test_a_run_of_today_is_read_as_it_is(wait: Wait | None) -> None:
+def test_the_wait_of_a_current_run_is_read_unchanged(wait: Wait | None) -> None:
     run = a_run(waited_for=wait)
     assert read_run(run_to_stored(run)) == run
 
 
 def reviewed_at(**attributes: Any) -> datetime | None:
-    """Of a task that its review brought back, as older code stored it."""
+    """Return `reviewed_at` of a task resumed by its review, as older code stored it."""
     lines = [{"S": "Mend it."}, {"S": "The specification was reviewed: name the file."}]
-    said = {"guidance": {"L": lines}, "recovery_action": {"S": "retry_with_spec_refresh"}}
-    return older_task({**said, **attributes}).reviewed_at
+    guidance = {"guidance": {"L": lines}, "recovery_action": {"S": "retry_with_spec_refresh"}}
+    return read_older_task({**guidance, **attributes}).reviewed_at
 
 
-def test_an_older_item_was_reviewed_if_its_guidance_ends_with_that() -> None:
+def test_an_older_item_was_reviewed_if_its_guidance_ends_with_the_review() -> None:
     assert reviewed_at() == NOW
 
 
@@ -127,13 +129,13 @@ def test_an_older_item_was_reviewed_if_its_guidance_ends_with_that() -> None:
     ],
     ids=["another step since", "failed since", "no guidance"],
 )
-def test_an_older_item_that_failed_since_its_review_is_as_if_not_reviewed(
+def test_an_older_item_that_failed_after_its_review_counts_as_not_reviewed(
     attributes: dict[str, Any],
 ) -> None:
     assert reviewed_at(**attributes) is None
 
 
-def test_an_item_of_today_says_when_it_was_reviewed() -> None:
+def test_a_current_item_stores_when_it_was_reviewed() -> None:
     assert reviewed_at(reviewed_at={"S": AT}) == LATER
 
 
@@ -150,7 +152,7 @@ def test_an_item_of_today_says_when_it_was_reviewed() -> None:
         ({"action": "retry_with_guidance", "guidance_lines": 0}, 0),
     ],
 )
-def test_an_older_run_tells_by_what_was_decided_how_much_guidance_it_added(
+def test_the_guidance_lines_of_an_older_run_follow_from_its_decision(
     diagnosis: dict[str, Any], lines: int
 ) -> None:
     run = read_run({**run_to_stored(a_run()), "diagnosis": diagnosis})
@@ -158,8 +160,8 @@ def test_an_older_run_tells_by_what_was_decided_how_much_guidance_it_added(
     assert run.diagnosis.guidance_lines == lines
 
 
-def test_an_older_task_waits_for_the_review_that_its_run_names() -> None:
-    """Its sentence has only the first characters of the review's id."""
+def test_an_older_task_waits_for_the_review_in_its_run() -> None:
+    """The stored sentence has only the first characters of the review's id."""
     task = a_task_awaiting_review()
     item = to_item(task, shard_count=1, retention=DAY).serialize()
     del item["schema_version"], item["wait"]

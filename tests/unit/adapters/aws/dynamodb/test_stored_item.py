@@ -17,14 +17,14 @@ STATE = {"key": {"S": "profile#slack#U1"}, "value": {"S": "{}"}}
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_left() -> Iterator[None]:
+def clear_unreadable_items() -> Iterator[None]:
     unreadable_items._collected.clear()
     yield
     unreadable_items._collected.clear()
 
 
 class Log:
-    """Stands for the logger and the metrics of a function."""
+    """Replaces the logger and the metrics of a function."""
 
     def __init__(self) -> None:
         self.lines: list[dict[str, Any]] = []
@@ -42,7 +42,7 @@ class Log:
         self.flushed.append(dict(self.counted))
 
 
-def value_of(item: StateItem) -> Any:
+def read_value(item: StateItem) -> Any:
     return item.value
 
 
@@ -51,7 +51,7 @@ def test_every_item_is_written_with_its_schema(model: type[TaskItem]) -> None:
     assert model("key").serialize(null_check=False)["schema_version"] == {"N": "1"}
 
 
-def test_what_is_read_and_written_again_without_a_schema_gets_none() -> None:
+def test_an_item_without_a_schema_is_rewritten_without_one() -> None:
     assert StateItem.from_raw_data(STATE).schema_version is None
 
 
@@ -64,14 +64,16 @@ def test_what_is_read_and_written_again_without_a_schema_gets_none() -> None:
         ({"schema_version": {"N": "2"}, "value": {"S": "{"}}, "it was written by a newer version"),
     ],
 )
-def test_an_item_that_cannot_be_read_says_which_and_why(attributes: Any, reason: str) -> None:
+def test_the_error_for_an_unreadable_item_has_its_key_and_the_reason(
+    attributes: Any, reason: str
+) -> None:
     item = StateItem.from_raw_data(STATE | attributes)
     with pytest.raises(UnreadableItemError) as caught:
-        read_item(item, value_of)
+        read_item(item, read_value)
     assert (caught.value.item, caught.value.reason) == ("state profile", reason)
 
 
-def test_what_the_reader_cannot_make_sense_of_is_unreadable_and_not_quoted() -> None:
+def test_a_reader_error_makes_the_item_unreadable_and_quotes_no_value() -> None:
     def fail(_item: StateItem) -> None:
         raise ValueError("a secret")
 
@@ -81,14 +83,14 @@ def test_what_the_reader_cannot_make_sense_of_is_unreadable_and_not_quoted() -> 
     assert (caught.value.__cause__, caught.value.__suppress_context__) == (None, True)
 
 
-def test_the_others_are_read_and_what_was_set_aside_is_reported_once() -> None:
+def test_unreadable_items_are_reported_once_and_the_others_are_read() -> None:
     broken = StateItem.from_raw_data({"key": {"S": "a#1"}, "value": {"S": "{"}})
     items = [StateItem.from_raw_data(STATE), broken, broken, StateItem.from_raw_data(STATE)]
     log = Log()
 
     @reports_unreadable(log, log)
     def handler(_event: Any, _context: Any) -> list[Any]:
-        return list(read_items(items, value_of))
+        return list(read_items(items, read_value))
 
     assert handler({}, None) == [{}, {}]
     reason = "its attribute `value` cannot be read"
@@ -97,20 +99,20 @@ def test_the_others_are_read_and_what_was_set_aside_is_reported_once() -> None:
     assert unreadable_items.unreadable_items() == []
 
 
-def test_a_function_that_failed_reports_as_well() -> None:
+def test_a_failing_function_reports_unreadable_items() -> None:
     log = Log()
 
     @reports_unreadable(log, log)
     def handler(_event: Any, _context: Any) -> Any:
         item = StateItem.from_raw_data(STATE | {"schema_version": {"N": "2"}})
-        return read_item(item, value_of)
+        return read_item(item, read_value)
 
     with pytest.raises(UnreadableItemError):
         handler({}, None)
     assert [line["item"] for line in log.lines] == ["state profile"]
 
 
-def test_where_all_can_be_read_nothing_is_reported() -> None:
+def test_without_unreadable_items_nothing_is_reported() -> None:
     log = Log()
     assert reports_unreadable(log, log)(lambda _event, _context: 7)({}, None) == 7
     assert (log.lines, log.counted) == ([], {})
@@ -124,5 +126,5 @@ def test_a_function_without_other_metrics_flushes_this_one(is_only_metric: bool)
     assert log.flushed == []
 
     broken = StateItem.from_raw_data(STATE | {"value": {"S": "{"}})
-    decorate(lambda _event, _context: list(read_items([broken], value_of)))({}, None)
+    decorate(lambda _event, _context: list(read_items([broken], read_value)))({}, None)
     assert log.flushed == ([{"ItemsUnreadable": 1}] if is_only_metric else [])

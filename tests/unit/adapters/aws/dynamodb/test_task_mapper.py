@@ -1,4 +1,4 @@
-"""Tasks as items of DynamoDB, literally: what was stored once is stored and read the same way."""
+"""Tasks as DynamoDB items: the stored form is compared literally and does not change."""
 
 from __future__ import annotations
 
@@ -111,23 +111,23 @@ TASKS = {
 by_name = pytest.mark.parametrize("name", TASKS)
 
 
-def stored(task: Task) -> dict[str, Any]:
+def stored_item(task: Task) -> dict[str, Any]:
     item: dict[str, Any] = to_item(task, shard_count=4, retention=timedelta(days=30)).serialize()
     return item
 
 
 @by_name
-def test_a_task_is_stored_in_the_form_it_always_had_and_with_its_schema(name: str) -> None:
-    assert stored(TASKS[name]) == ITEMS[name] | {"schema_version": {"N": "1"}}
+def test_a_task_is_stored_in_its_known_form_with_its_schema(name: str) -> None:
+    assert stored_item(TASKS[name]) == ITEMS[name] | {"schema_version": {"N": "1"}}
 
 
 @by_name
 @pytest.mark.parametrize("schema", [{}, {"schema_version": {"N": "1"}}], ids=["none", "1"])
-def test_an_item_of_that_form_is_read_as_the_task_it_was(name: str, schema: Any) -> None:
+def test_a_stored_item_is_read_as_its_task(name: str, schema: Any) -> None:
     assert to_task(TaskItem.from_raw_data(ITEMS[name] | schema)) == TASKS[name]
 
 
-def test_what_only_older_code_wrote_is_not_looked_for_in_an_item_with_a_schema() -> None:
+def test_legacy_attributes_are_ignored_in_an_item_with_a_schema() -> None:
     link = {"payload": {"S": json.dumps({"snooze_of": EVERY_FIELD.snooze_of})}}
     older, newer = ITEMS["new"] | link, ITEMS["new"] | link | {"schema_version": {"N": "1"}}
     assert to_task(TaskItem.from_raw_data(older)).snooze_of == EVERY_FIELD.snooze_of
@@ -139,7 +139,7 @@ def test_every_field_of_a_task_is_an_attribute_of_its_item() -> None:
     assert names <= set(TaskItem.get_attributes())
 
 
-def test_the_tasks_above_leave_no_field_at_its_default() -> None:
+def test_the_example_tasks_set_every_field() -> None:
     assert _fields_at_default(EVERY_FIELD, a_task()) == {
         "id",
         "channel",

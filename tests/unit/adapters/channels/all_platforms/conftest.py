@@ -1,4 +1,4 @@
-"""Each of these tests is made of every chat platform."""
+"""Fixtures that run each test once per chat platform."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import pytest
 
 from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
-from tests.unit.adapters.channels.all_platforms.line import Line
+from tests.unit.adapters.channels.all_platforms.platform_harness import PlatformHarness
 from tests.unit.adapters.channels.all_platforms.platforms import PLATFORMS, Platform
 
 
 @pytest.fixture(params=PLATFORMS, ids=str)
 def platform(request: pytest.FixtureRequest) -> Platform:
-    found: Platform = request.param
-    return found
+    parameter: Platform = request.param
+    return parameter
 
 
 @pytest.fixture
-def line(platform: Platform, receiver: Receiver, clock: ManualClock) -> Line:
-    return Line(platform, receiver, clock)
+def harness(platform: Platform, receiver: Receiver, clock: ManualClock) -> PlatformHarness:
+    return PlatformHarness(platform, receiver, clock)

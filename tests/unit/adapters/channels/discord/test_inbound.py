@@ -1,4 +1,4 @@
-"""Discord's interactions: whose they are, what they say, and how they are acknowledged."""
+"""Parsing Discord interactions: sender, text and acknowledgement."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ TOKENS = {
 }
 
 
-def hear(body: Any) -> InboundResult:
+def parse_body(body: Any) -> InboundResult:
     return DiscordInboundParser(KEYS).parse(
         sign_request("discord", body, at=NOW).to_raw_request(), now=NOW
     )
 
 
 def text_of(interaction: Payload) -> str:
-    message = hear(interaction).message
+    message = parse_body(interaction).message
     assert message is not None
     return message.text
 
 
 def test_a_ping_is_answered() -> None:
-    assert hear(PING) == InboundResult(reply={"type": 1})
+    assert parse_body(PING) == InboundResult(reply={"type": 1})
 
 
-def test_a_command_is_heard_and_its_answer_will_be_for_the_sender_alone() -> None:
-    assert hear(discord_command("remind", WHEN, WHAT)) == InboundResult(
+def test_a_command_is_parsed_and_its_reply_is_ephemeral() -> None:
+    assert parse_body(discord_command("remind", WHEN, WHAT)) == InboundResult(
         Message(
             channel="discord",
             sender_id="1200000000000000005",
@@ -64,40 +64,40 @@ def test_a_command_is_heard_and_its_answer_will_be_for_the_sender_alone() -> Non
 
 
 @pytest.mark.parametrize(
-    ("kind", "said_in"),
+    ("kind", "chat_id"),
     [
         (11, "1200000000000000009:1200000000000000004"),
         (12, "1200000000000000009:1200000000000000004"),
         (0, None),
     ],
 )
-def test_what_is_said_in_a_thread_is_said_in_its_channel(kind: int, said_in: str | None) -> None:
-    """A channel has a parent, too: the category that it is listed under."""
+def test_a_message_in_a_thread_belongs_to_its_channel(kind: int, chat_id: str | None) -> None:
+    """A channel has a parent as well: its category."""
     channel = {"id": "1200000000000000004", "type": kind, "parent_id": "1200000000000000009"}
-    message = hear(discord_command("tasks", channel=channel)).message
+    message = parse_body(discord_command("tasks", channel=channel)).message
     assert message is not None
-    assert (message.reply_target, message.source_chat) == ("1200000000000000004", said_in)
-    assert ChatAddress("discord", "1200000000000000009").contains(message) is bool(said_in)
+    assert (message.reply_target, message.source_chat) == ("1200000000000000004", chat_id)
+    assert ChatAddress("discord", "1200000000000000009").contains(message) is bool(chat_id)
 
 
-def test_in_private_the_sender_is_a_user_and_the_answer_need_not_be_hidden() -> None:
-    heard = hear(as_direct_message(discord_command("tasks")))
+def test_a_direct_message_has_a_user_and_a_visible_reply() -> None:
+    parsed = parse_body(as_direct_message(discord_command("tasks")))
 
-    assert heard.message is not None
-    assert heard.message.sender_id == "1200000000000000005"
-    assert heard.reply == {"type": 5}
+    assert parsed.message is not None
+    assert parsed.message.sender_id == "1200000000000000005"
+    assert parsed.reply == {"type": 5}
 
 
-def test_a_pressed_button_says_its_command_and_shows_no_waiting() -> None:
-    heard = hear(discord_press("/cancel a1b2c3d4"))
+def test_a_button_press_sends_its_command_without_a_loading_state() -> None:
+    parsed = parse_body(discord_press("/cancel a1b2c3d4"))
 
-    assert heard.message is not None
-    assert (heard.message.text, heard.message.dedup_key) == (
+    assert parsed.message is not None
+    assert (parsed.message.text, parsed.message.dedup_key) == (
         "/cancel a1b2c3d4",
         "1200000000000000007",
     )
-    assert heard.message.reply_context == {**TOKENS, "is_press": "1"}
-    assert heard.reply == {"type": 6}
+    assert parsed.message.reply_context == {**TOKENS, "is_press": "1"}
+    assert parsed.reply == {"type": 6}
 
 
 @pytest.mark.parametrize(
@@ -125,23 +125,23 @@ def test_a_pressed_button_says_its_command_and_shows_no_waiting() -> None:
         ),
     ],
 )
-def test_a_command_is_read_as_if_it_were_typed(interaction: Payload, text: str) -> None:
+def test_a_slash_command_is_converted_to_command_text(interaction: Payload, text: str) -> None:
     assert text_of(interaction) == text
 
 
-def test_what_was_filled_in_is_cut_where_it_is_too_long() -> None:
+def test_a_long_option_value_is_truncated() -> None:
     long = {**WHAT, "value": "x" * 6_000}
 
     assert len(text_of(discord_command("remind", long, long))) == 8_000
 
 
 @pytest.mark.parametrize(("kind", "reply"), [(4, 8), (5, 4)])
-def test_what_we_never_asked_for_is_answered_and_passed_over(kind: int, reply: int) -> None:
-    heard = hear(discord_interaction(kind, {"name": "remind", "custom_id": "form"}))
+def test_other_interactions_are_acknowledged_and_ignored(kind: int, reply: int) -> None:
+    parsed = parse_body(discord_interaction(kind, {"name": "remind", "custom_id": "form"}))
 
-    assert heard.message is None
-    assert heard.reply is not None
-    assert heard.reply["type"] == reply
+    assert parsed.message is None
+    assert parsed.reply is not None
+    assert parsed.reply["type"] == reply
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_what_we_never_asked_for_is_answered_and_passed_over(kind: int, reply: i
         (discord_press(""), "data.custom_id"),
     ],
 )
-def test_what_breaks_the_documented_form_is_refused_by_name(body: Any, field: str) -> None:
+def test_an_invalid_interaction_is_rejected_with_its_field(body: Any, field: str) -> None:
     with pytest.raises(InvalidFieldsError) as refused:
-        hear(body)
+        parse_body(body)
 
     assert [error.field for error in refused.value.errors] == [field]

@@ -1,4 +1,4 @@
-"""What is Discord's own: the shape of what it is told, interactions, and limits told ahead."""
+"""Sending to Discord: request format, interaction replies and rate limit headers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
 from tests.unit.adapters.channels.all_platforms.platforms import DISCORD
 
-YES = DISCORD.yes
+YES = DISCORD.success_body
 COMMAND = {"application_id": "99", "interaction_token": "aW50:s3cret"}
 PRESS = {**COMMAND, "is_press": "1"}
 
@@ -42,17 +42,17 @@ def discord(receiver: Receiver, clock: ManualClock) -> DiscordChannel:
 
 
 def body_sent(
-    discord: DiscordChannel, receiver: Receiver, saying: ChatMessage, key: str = "k"
+    discord: DiscordChannel, receiver: Receiver, message: ChatMessage, key: str = "k"
 ) -> Any:
     answer_json(receiver, 200, YES)
-    discord.send("42", saying, idempotency_key=key)
+    discord.send("42", message, idempotency_key=key)
     return receiver.requests[-1].json
 
 
 # What goes out.
 
 
-def test_a_text_goes_out_without_mentions_and_previews(
+def test_a_text_is_sent_without_mentions_and_previews(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
     body = body_sent(discord, receiver, HELLO)
@@ -69,7 +69,7 @@ def test_a_text_goes_out_without_mentions_and_previews(
     }
 
 
-def test_a_repeat_is_known_by_its_nonce(discord: DiscordChannel, receiver: Receiver) -> None:
+def test_a_repeated_send_has_the_same_nonce(discord: DiscordChannel, receiver: Receiver) -> None:
     first, again, other = (
         body_sent(discord, receiver, HELLO, key)["nonce"] for key in ("a", "a", "b")
     )
@@ -101,15 +101,15 @@ def test_a_repeat_is_known_by_its_nonce(discord: DiscordChannel, receiver: Recei
         ("<https://x.example|y>", r"\<https://x.example\|y\>"),
     ],
 )
-def test_nothing_in_a_text_is_markup(text: str, sent: str) -> None:
+def test_markup_in_a_text_is_escaped(text: str, sent: str) -> None:
     assert escape_markdown(text) == sent
 
 
-def test_many_half_links_are_read_in_no_time() -> None:
+def test_many_incomplete_links_are_escaped_in_linear_time() -> None:
     assert escape_markdown("https://a/(" * 400).count("\\(") == 400
 
 
-def test_buttons_stand_five_in_a_row(discord: DiscordChannel, receiver: Receiver) -> None:
+def test_buttons_are_sent_in_rows_of_five(discord: DiscordChannel, receiver: Receiver) -> None:
     buttons = tuple(Button(f"b{n}", f"/b {n}") for n in range(30))
     rows = body_sent(discord, receiver, ChatMessage("Which?", buttons))["components"]
     assert [row["type"] for row in rows] == [1] * 5
@@ -123,15 +123,13 @@ def test_buttons_stand_five_in_a_row(discord: DiscordChannel, receiver: Receiver
 
 
 @pytest.mark.parametrize("text", ["*" * 1_001, "https://x.example " * 300])
-def test_what_does_not_fit_is_cut_with_its_escapes(
-    discord: DiscordChannel, receiver: Receiver, text: str
-) -> None:
+def test_truncation_counts_escapes(discord: DiscordChannel, receiver: Receiver, text: str) -> None:
     content = body_sent(discord, receiver, ChatMessage(text))["content"]
     assert 1_950 <= len(content) <= 2_000
     assert content.endswith(r"more characters\)")
 
 
-def test_what_just_fits_with_its_escapes_is_not_cut(
+def test_a_text_that_fits_with_its_escapes_is_not_truncated(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
     assert body_sent(discord, receiver, ChatMessage("*" * 1_000))["content"] == r"\*" * 1_000
@@ -140,7 +138,7 @@ def test_what_just_fits_with_its_escapes_is_not_cut(
 # Answers.
 
 
-def test_a_command_is_answered_in_place_of_what_was_shown_at_once(
+def test_a_command_reply_replaces_the_acknowledgement(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
     answer_json(receiver, 200, YES)
@@ -155,7 +153,9 @@ def test_a_command_is_answered_in_place_of_what_was_shown_at_once(
     assert request.json["components"]
 
 
-def test_only_whoever_pressed_sees_the_answer(discord: DiscordChannel, receiver: Receiver) -> None:
+def test_the_reply_to_a_button_press_is_ephemeral(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
     answer_json(receiver, 200, YES)
     discord.reply(a_platform_message("discord", "42", **PRESS), HELLO)
     (request,) = receiver.requests
@@ -167,7 +167,7 @@ def test_only_whoever_pressed_sees_the_answer(discord: DiscordChannel, receiver:
 @pytest.mark.parametrize(
     ("status", "code"), [(404, 10015), (404, 10008), (401, 50027), (404, 10062)]
 )
-def test_an_interaction_that_is_over_gives_way_to_a_message(
+def test_an_expired_interaction_is_answered_with_a_message(
     discord: DiscordChannel, receiver: Receiver, status: int, code: int, answer_to: dict[str, str]
 ) -> None:
     answer_json(receiver, status, {"message": "Unknown", "code": code})
@@ -176,7 +176,7 @@ def test_an_interaction_that_is_over_gives_way_to_a_message(
     assert receiver.requests[1].path == "/api/channels/42/messages"
 
 
-def test_an_interaction_that_fails_otherwise_is_raised_without_its_token(
+def test_other_interaction_errors_are_raised_without_the_token(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
     answer_json(receiver, 500, {"message": "at aW50:s3cret", "code": 0})
@@ -191,7 +191,7 @@ def test_an_interaction_that_fails_otherwise_is_raised_without_its_token(
 @pytest.mark.parametrize(
     "target", ["", "../users/@me", "42/../43", "general", "42?x", "٤٢", "9" * 21]
 )
-def test_a_target_that_is_no_channel_is_never_asked_for(
+def test_a_target_that_is_not_a_channel_id_is_not_requested(
     discord: DiscordChannel, receiver: Receiver, target: str
 ) -> None:
     assert isinstance(send_error(discord, target), RecipientGoneError)
@@ -201,17 +201,17 @@ def test_a_target_that_is_no_channel_is_never_asked_for(
 # Limits.
 
 
-def test_a_flood_may_last_for_part_of_a_second(
+def test_a_rate_limit_can_last_a_fraction_of_a_second(
     discord: DiscordChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    answer_json(receiver, 429, DISCORD.flood(0.65).body)
+    answer_json(receiver, 429, DISCORD.make_rate_limit(0.65).body)
     answer_json(receiver, 200, YES)
     discord.send("42", HELLO, idempotency_key="k")
     assert (len(receiver.requests), clock.now()) == (2, NOW + 0.65 * SECOND)
 
 
 @pytest.mark.parametrize(("is_global", "asked"), [(False, 2), (True, 1)])
-def test_a_long_flood_is_for_one_channel_or_for_all(
+def test_a_long_rate_limit_applies_to_one_channel_or_globally(
     discord: DiscordChannel, receiver: Receiver, is_global: bool, asked: int
 ) -> None:
     answer_json(receiver, 429, {"message": "slow down", "retry_after": 240.5, "global": is_global})
@@ -223,14 +223,14 @@ def test_a_long_flood_is_for_one_channel_or_for_all(
     assert len(receiver.requests) == asked
 
 
-def test_a_flood_that_only_a_header_tells_of_is_understood(
+def test_a_rate_limit_can_be_given_by_a_header_only(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
     receiver.answer(429, b"<html>banned</html>", headers={"Retry-After": "900"})
     assert decision_after(send_error(discord, "42")).delay == timedelta(minutes=15)
 
 
-def test_a_bucket_that_is_used_up_is_waited_for(
+def test_a_send_waits_for_an_exhausted_bucket(
     discord: DiscordChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
     answer_json(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="1.2")
@@ -242,7 +242,7 @@ def test_a_bucket_that_is_used_up_is_waited_for(
     assert clock.now() == NOW + 1.2 * SECOND
 
 
-def test_a_bucket_that_fills_up_late_is_not_waited_for(
+def test_a_send_does_not_wait_for_a_bucket_with_a_late_reset(
     discord: DiscordChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
     answer_json(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="30")

@@ -1,4 +1,4 @@
-"""What Slack sends: whose it is, what the person typed, and what is none of our business."""
+"""Parsing Slack requests: sender, text, and which requests are ignored."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ from tests.support.platforms import (
 HOOK = "https://hooks.slack.com/commands/T0001/1234/5678"
 
 
-def hear(sent: PlatformRequest) -> InboundResult:
+def parse_request(sent: PlatformRequest) -> InboundResult:
     return SlackInboundParser(KEYS).parse(sent.to_raw_request(), now=NOW)
 
 
-def commanded(text: str, **fields: str) -> Message:
-    message = hear(sign_form(slack_command(text, **fields), at=NOW)).message
+def slash_command_text(text: str, **fields: str) -> Message:
+    message = parse_request(sign_form(slack_command(text, **fields), at=NOW)).message
     assert message is not None
     return message
 
 
-def pressed(payload: Payload) -> Message | None:
-    return hear(sign_press(payload, at=NOW)).message
+def parse_press(payload: Payload) -> Message | None:
+    return parse_request(sign_press(payload, at=NOW)).message
 
 
-def said(event: Payload) -> Message | None:
-    return hear(sign_request("slack", slack_event(event), at=NOW)).message
+def parse_event(event: Payload) -> Message | None:
+    return parse_request(sign_request("slack", slack_event(event), at=NOW)).message
 
 
 # --- slash commands ---------------------------------------------------------------------------
 
 
-def test_a_slash_command_is_heard_and_its_reminders_come_to_the_sender() -> None:
-    heard = hear(sign_form(slack_command("in 10 minutes tea"), at=NOW))
+def test_a_slash_command_is_parsed_and_its_reminders_go_to_the_sender() -> None:
+    parsed = parse_request(sign_form(slack_command("in 10 minutes tea"), at=NOW))
 
-    assert heard == InboundResult(
+    assert parsed == InboundResult(
         Message(
             channel="slack",
             sender_id="U0ADA",
@@ -69,7 +69,7 @@ def test_a_slash_command_is_heard_and_its_reminders_come_to_the_sender() -> None
 
 
 @pytest.mark.parametrize(
-    ("command", "text", "heard"),
+    ("command", "text", "expected"),
     [
         ("/tasks", "", "/tasks"),
         ("/Remind", "in 1h tea", "/Remind in 1h tea"),
@@ -80,8 +80,10 @@ def test_a_slash_command_is_heard_and_its_reminders_come_to_the_sender() -> None
         ("/remind", "in 1h tea &amp; cake &lt;3", "/remind in 1h tea & cake <3"),
     ],
 )
-def test_a_slash_command_is_read_as_if_it_were_typed(command: str, text: str, heard: str) -> None:
-    assert commanded(text, command=command).text == heard
+def test_a_slash_command_is_converted_to_command_text(
+    command: str, text: str, expected: str
+) -> None:
+    assert slash_command_text(text, command=command).text == expected
 
 
 @pytest.mark.parametrize(
@@ -97,25 +99,25 @@ def test_a_slash_command_is_read_as_if_it_were_typed(command: str, text: str, he
         "",
     ],
 )
-def test_an_address_for_the_answer_that_is_not_slacks_is_left_out(url: str) -> None:
-    assert commanded("in 1h tea", response_url=url).reply_context == {}
+def test_a_response_url_outside_slack_is_ignored(url: str) -> None:
+    assert slash_command_text("in 1h tea", response_url=url).reply_context == {}
 
 
-def test_the_government_has_hooks_of_its_own() -> None:
+def test_a_response_url_of_govslack_is_accepted() -> None:
     url = "https://hooks.slack-gov.com/commands/1"
 
-    assert commanded("in 1h tea", response_url=url).reply_context == {"response_url": url}
+    assert slash_command_text("in 1h tea", response_url=url).reply_context == {"response_url": url}
 
 
-def test_a_check_of_the_certificate_is_acknowledged() -> None:
-    assert hear(sign_form({"ssl_check": "1", "token": "x"}, at=NOW)) == InboundResult()
+def test_an_ssl_check_is_acknowledged() -> None:
+    assert parse_request(sign_form({"ssl_check": "1", "token": "x"}, at=NOW)) == InboundResult()
 
 
 # --- buttons ----------------------------------------------------------------------------------
 
 
-def test_a_pressed_button_says_its_command_for_whoever_presses() -> None:
-    assert pressed(slack_press("/cancel a1b2c3d4", user={"id": "U7"})) == Message(
+def test_a_button_press_sends_its_command_for_the_user_who_pressed() -> None:
+    assert parse_press(slack_press("/cancel a1b2c3d4", user={"id": "U7"})) == Message(
         channel="slack",
         sender_id="U7",
         reply_target="C0TEA",
@@ -130,21 +132,21 @@ def test_a_pressed_button_says_its_command_for_whoever_presses() -> None:
 
 def test_a_press_in_a_thread_is_answered_in_that_thread() -> None:
     container = {"channel_id": "C1", "message_ts": "2.0", "thread_ts": "1.0"}
-    message = pressed(slack_press(container=container))
+    message = parse_press(slack_press(container=container))
 
     assert message is not None
     assert message.reply_target == "C1:1.0"
 
 
-def test_a_press_without_a_channel_is_answered_to_whoever_pressed() -> None:
-    message = pressed(slack_press(container={"type": "view", "view_id": "V1"}))
+def test_a_press_without_a_channel_is_answered_to_the_user() -> None:
+    message = parse_press(slack_press(container={"type": "view", "view_id": "V1"}))
 
     assert message is not None
     assert message.reply_target == "U0ADA"
 
 
-def test_a_press_without_a_trigger_is_known_by_when_it_was_pressed() -> None:
-    message = pressed(slack_press(trigger_id=None))
+def test_a_press_without_a_trigger_id_is_identified_by_its_time() -> None:
+    message = parse_press(slack_press(trigger_id=None))
 
     assert message is not None
     assert message.dedup_key == "U0ADA:1771329500.000200:1771329600.840180"
@@ -162,23 +164,23 @@ def test_a_press_without_a_trigger_is_known_by_when_it_was_pressed() -> None:
         {},
     ],
 )
-def test_other_interactions_are_acknowledged_and_passed_over(payload: Payload) -> None:
-    assert hear(sign_press(payload, at=NOW)) == InboundResult()
+def test_other_interactions_are_acknowledged_and_ignored(payload: Payload) -> None:
+    assert parse_request(sign_press(payload, at=NOW)) == InboundResult()
 
 
 # --- events -----------------------------------------------------------------------------------
 
 
-def test_the_challenge_is_answered() -> None:
+def test_the_url_verification_challenge_is_answered() -> None:
     body = {"token": "x", "challenge": "say-this-back", "type": "url_verification"}
 
-    assert hear(sign_request("slack", body, at=NOW)) == InboundResult(
+    assert parse_request(sign_request("slack", body, at=NOW)) == InboundResult(
         reply={"challenge": body["challenge"]}
     )
 
 
-def test_a_direct_message_is_heard() -> None:
-    assert said(slack_message("remind me in 1h: tea")) == Message(
+def test_a_direct_message_is_parsed() -> None:
+    assert parse_event(slack_message("remind me in 1h: tea")) == Message(
         channel="slack",
         sender_id="U0ADA",
         reply_target="D0ADA",
@@ -188,44 +190,44 @@ def test_a_direct_message_is_heard() -> None:
     )
 
 
-def test_times_count_from_when_it_was_said() -> None:
-    message = said(slack_message("tasks", ts="1771329000.500000"))
+def test_the_message_time_is_when_it_was_sent() -> None:
+    message = parse_event(slack_message("tasks", ts="1771329000.500000"))
 
     assert message is not None
     assert message.sent_at == NOW - timedelta(minutes=10) + timedelta(seconds=0.5)
 
 
 @pytest.mark.parametrize("ts", ["171", "9999999999.1", "soon", "1e9"])
-def test_a_time_that_cannot_be_counts_from_now(ts: str) -> None:
-    message = said(slack_message("tasks", ts=ts))
+def test_an_invalid_message_time_is_replaced_by_now(ts: str) -> None:
+    message = parse_event(slack_message("tasks", ts=ts))
 
     assert message is not None
     assert message.sent_at == NOW
 
 
-def test_a_mention_in_a_channel_is_heard_without_our_name() -> None:
-    message = said(slack_mention("<@U0DUE>: tasks"))
+def test_a_mention_is_parsed_without_the_bot_name() -> None:
+    message = parse_event(slack_mention("<@U0DUE>: tasks"))
 
     assert message is not None
     assert (message.text, message.reply_target) == ("/tasks", "C0TEA")
 
 
-def test_what_is_said_in_a_thread_is_answered_there() -> None:
-    message = said(slack_mention(thread_ts="1771329000.000100"))
+def test_a_message_in_a_thread_is_answered_in_the_thread() -> None:
+    message = parse_event(slack_mention(thread_ts="1771329000.000100"))
 
     assert message is not None
     assert message.reply_target == "C0TEA:1771329000.000100"
 
 
-def test_a_message_has_one_key_whatever_its_event_is_called() -> None:
+def test_a_message_has_one_idempotency_key_for_all_its_events() -> None:
     events = [slack_event(slack_mention(), event_id=f"Ev{n}") for n in range(4)]
-    messages = [hear(sign_request("slack", event, at=NOW)).message for event in events]
+    messages = [parse_request(sign_request("slack", event, at=NOW)).message for event in events]
 
     assert {message.dedup_key for message in messages if message} == {"C0TEA:1771329600.000100"}
 
 
 @pytest.mark.parametrize(
-    ("typed", "heard"),
+    ("typed", "expected"),
     [
         ("tasks", "/tasks"),
         ("Cancel a1b2c3d4", "/Cancel a1b2c3d4"),
@@ -237,11 +239,11 @@ def test_a_message_has_one_key_whatever_its_event_is_called() -> None:
         ("", ""),
     ],
 )
-def test_a_command_needs_no_slash_which_slack_would_not_let_through(typed: str, heard: str) -> None:
-    message = said(slack_message(typed))
+def test_a_command_can_be_typed_without_a_slash(typed: str, expected: str) -> None:
+    message = parse_event(slack_message(typed))
 
     assert message is not None
-    assert message.text == heard
+    assert message.text == expected
 
 
 @pytest.mark.parametrize(
@@ -263,19 +265,19 @@ def test_a_command_needs_no_slash_which_slack_would_not_let_through(typed: str, 
         {},
     ],
 )
-def test_edits_bots_and_the_talk_of_others_are_passed_over(event: Payload) -> None:
-    assert hear(sign_request("slack", slack_event(event), at=NOW)) == InboundResult()
+def test_edits_bot_messages_and_other_conversations_are_ignored(event: Payload) -> None:
+    assert parse_request(sign_request("slack", slack_event(event), at=NOW)) == InboundResult()
 
 
 @pytest.mark.parametrize("subtype", ["file_share", "thread_broadcast"])
-def test_what_a_person_says_along_with_something_is_heard(subtype: str) -> None:
-    assert said(slack_message(subtype=subtype)) is not None
+def test_a_message_with_an_attachment_subtype_is_parsed(subtype: str) -> None:
+    assert parse_event(slack_message(subtype=subtype)) is not None
 
 
-def test_a_kind_of_request_that_is_not_known_is_acknowledged() -> None:
+def test_an_unknown_request_type_is_acknowledged() -> None:
     body = {"type": "app_rate_limited", "minute_rate_limited": 1}
 
-    assert hear(sign_request("slack", body, at=NOW)) == InboundResult()
+    assert parse_request(sign_request("slack", body, at=NOW)) == InboundResult()
 
 
 @pytest.mark.parametrize(
@@ -296,7 +298,7 @@ def test_a_kind_of_request_that_is_not_known_is_acknowledged() -> None:
         ("<" * 50, "<" * 50),
     ],
 )
-def test_slacks_markup_is_turned_back_into_what_was_typed(marked: str, typed: str) -> None:
+def test_slack_markup_is_converted_to_plain_text(marked: str, typed: str) -> None:
     assert unescape_text(marked) == typed
 
 
@@ -331,10 +333,8 @@ def test_slacks_markup_is_turned_back_into_what_was_typed(marked: str, typed: st
         (sign_press(slack_press(user=None), at=NOW), "user.id"),
     ],
 )
-def test_what_breaks_the_documented_form_is_refused_by_name(
-    sent: PlatformRequest, field: str
-) -> None:
+def test_an_invalid_request_is_rejected_with_its_field(sent: PlatformRequest, field: str) -> None:
     with pytest.raises(InvalidFieldsError) as refused:
-        hear(sent)
+        parse_request(sent)
 
     assert [error.field for error in refused.value.errors] == [field]

@@ -1,4 +1,4 @@
-"""What is Slack's own: the shape of what it is told, the addresses it gives, a no with a 200."""
+"""Sending to Slack: request format, response URLs, and errors with status 200."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
 from tests.unit.adapters.channels.all_platforms.platforms import SLACK
 
-YES = SLACK.yes
+YES = SLACK.success_body
 
 
 @pytest.fixture
@@ -39,16 +39,16 @@ def slack(receiver: Receiver, clock: ManualClock) -> SlackChannel:
     )
 
 
-def body_sent(slack: SlackChannel, receiver: Receiver, saying: ChatMessage) -> Any:
+def body_sent(slack: SlackChannel, receiver: Receiver, message: ChatMessage) -> Any:
     answer_json(receiver, 200, YES)
-    slack.send("C1", saying, idempotency_key="k")
+    slack.send("C1", message, idempotency_key="k")
     return receiver.requests[-1].json
 
 
 # What goes out.
 
 
-def test_a_text_goes_out_plain_and_without_a_preview(
+def test_a_text_is_sent_plain_and_without_a_preview(
     slack: SlackChannel, receiver: Receiver
 ) -> None:
     answer_json(receiver, 200, YES)
@@ -77,13 +77,13 @@ def test_a_text_goes_out_plain_and_without_a_preview(
         ("<!date^1^{date}|x>", "&lt;!date^1^{date}|x&gt;"),
     ],
 )
-def test_nothing_in_a_text_becomes_a_mention_or_a_link(
+def test_mentions_and_links_in_a_text_are_escaped(
     slack: SlackChannel, receiver: Receiver, text: str, sent: str
 ) -> None:
     assert body_sent(slack, receiver, ChatMessage(text))["text"] == sent
 
 
-def test_buttons_stand_below_a_plain_text(slack: SlackChannel, receiver: Receiver) -> None:
+def test_buttons_are_sent_below_a_plain_text(slack: SlackChannel, receiver: Receiver) -> None:
     body = body_sent(slack, receiver, ChatMessage("<!here> done?", MESSAGE_WITH_BUTTONS.buttons))
     section, actions = body["blocks"]
     assert body["text"] == "&lt;!here&gt; done?"
@@ -102,7 +102,7 @@ def test_buttons_stand_below_a_plain_text(slack: SlackChannel, receiver: Receive
     assert (snooze["action_id"], snooze["value"]) == ("say-1", "/snooze a1b2c3d4 1h")
 
 
-def test_a_text_is_cut_at_what_slack_shows(slack: SlackChannel, receiver: Receiver) -> None:
+def test_a_text_is_truncated_at_the_slack_limit(slack: SlackChannel, receiver: Receiver) -> None:
     body = body_sent(slack, receiver, ChatMessage("&" * 5_000, MESSAGE_WITH_BUTTONS.buttons))
     plain = body["blocks"][0]["text"]["text"]
     assert 3_990 <= len(body["text"]) <= 4_000
@@ -114,7 +114,7 @@ def test_a_text_is_cut_at_what_slack_shows(slack: SlackChannel, receiver: Receiv
 # Answers.
 
 
-def test_only_whoever_said_it_sees_the_answer(slack: SlackChannel, receiver: Receiver) -> None:
+def test_a_reply_to_a_response_url_is_ephemeral(slack: SlackChannel, receiver: Receiver) -> None:
     receiver.answer(200, b"ok")
     url = receiver.url("/commands/T1/2/s3cret")
     slack.reply(a_platform_message("slack", "C1", response_url=url), ChatMessage("<!here> listed"))
@@ -139,28 +139,28 @@ def test_only_whoever_said_it_sees_the_answer(slack: SlackChannel, receiver: Rec
         "",
     ],
 )
-def test_an_address_that_is_not_slacks_is_never_asked(clock: ManualClock, url: str) -> None:
-    poster = ListHttpClient(YES)
-    SlackChannel(poster, TOKENS, clock).reply(
+def test_a_response_url_outside_slack_is_not_requested(clock: ManualClock, url: str) -> None:
+    http_client = ListHttpClient(YES)
+    SlackChannel(http_client, TOKENS, clock).reply(
         a_platform_message("slack", "D9", response_url=url), HELLO
     )
-    assert poster.urls == ["https://slack.com/api/chat.postMessage"]
+    assert http_client.urls == ["https://slack.com/api/chat.postMessage"]
 
 
 @pytest.mark.parametrize("hook", [f"{hook}commands/1/2/3" for hook in RESPONSE_URL_PREFIXES])
-def test_slacks_own_addresses_are_asked(clock: ManualClock, hook: str) -> None:
-    poster = ListHttpClient(YES)
-    SlackChannel(poster, TOKENS, clock).reply(
+def test_a_response_url_of_slack_is_requested(clock: ManualClock, hook: str) -> None:
+    http_client = ListHttpClient(YES)
+    SlackChannel(http_client, TOKENS, clock).reply(
         a_platform_message("slack", "D9", response_url=hook), HELLO
     )
-    assert poster.urls == [hook]
+    assert http_client.urls == [hook]
 
 
 @pytest.mark.parametrize(
     ("status", "body"),
     [(404, b"expired_url"), (404, b"used_url"), (410, b""), (200, b'{"ok":false,"error":"x"}')],
 )
-def test_an_address_that_is_used_up_gives_way_to_a_message(
+def test_an_expired_response_url_is_replaced_by_a_message(
     slack: SlackChannel, receiver: Receiver, status: int, body: bytes
 ) -> None:
     receiver.answer(status, body)
@@ -174,7 +174,7 @@ def test_an_address_that_is_used_up_gives_way_to_a_message(
 
 
 @pytest.mark.parametrize("status", [429, 500])
-def test_an_address_that_is_busy_is_tried_again_later(
+def test_a_busy_response_url_raises_a_retryable_error(
     slack: SlackChannel, receiver: Receiver, status: int
 ) -> None:
     answer_json(receiver, status, {"ok": False, "error": "no s3cret"}, Retry_After="30")
@@ -191,14 +191,14 @@ def test_an_address_that_is_busy_is_tried_again_later(
 
 
 @pytest.mark.parametrize("body", [{}, {"ok": "true"}, {"ok": False}])
-def test_a_yes_that_does_not_say_ok_may_have_arrived(
+def test_a_success_status_without_ok_has_an_unknown_effect(
     slack: SlackChannel, receiver: Receiver, body: dict[str, Any]
 ) -> None:
     answer_json(receiver, 200, body)
     assert isinstance(send_error(slack, "C1"), UnreadableResponseError)
 
 
-def test_a_flood_may_be_told_with_the_status_of_a_yes(
+def test_a_rate_limit_can_have_a_success_status(
     slack: SlackChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
     answer_json(receiver, 200, {"ok": False, "error": "rate_limited"}, Retry_After="2")
@@ -207,7 +207,7 @@ def test_a_flood_may_be_told_with_the_status_of_a_yes(
     assert (len(receiver.requests), clock.now()) == (2, NOW + 2 * SECOND)
 
 
-def test_the_threads_of_a_channel_share_its_pace(
+def test_the_threads_of_a_channel_share_its_rate_limit(
     slack: SlackChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
     answer_json(receiver, 200, YES)

@@ -1,4 +1,4 @@
-"""Updates of Telegram: whose they are, what they say, and which are none of our business."""
+"""Parsing Telegram updates: sender, text, and which updates are ignored."""
 
 from __future__ import annotations
 
@@ -27,18 +27,22 @@ from tests.support.platforms import (
 NAMED = {**KEYS, "telegram_bot_name": "@DuecourseBot"}
 
 
-def hear(body: Any, keys: dict[str, str] = KEYS) -> InboundResult:
+def parse_update(body: Any, keys: dict[str, str] = KEYS) -> InboundResult:
     return TelegramInboundParser(keys).parse(
         sign_request("telegram", body, at=NOW).to_raw_request(), now=NOW
     )
 
 
-def said(text: str | None, keys: dict[str, str] = KEYS, /, **fields: Any) -> Message | None:
-    return hear(telegram_update(telegram_message(text, **fields)), keys).message
+def parse_message(
+    text: str | None, keys: dict[str, str] = KEYS, /, **fields: Any
+) -> Message | None:
+    return parse_update(telegram_update(telegram_message(text, **fields)), keys).message
 
 
-def test_what_somebody_writes_to_the_bot_is_heard() -> None:
-    assert hear(telegram_update(telegram_message("/remind in 10 minutes tea"))) == InboundResult(
+def test_a_message_to_the_bot_is_parsed() -> None:
+    assert parse_update(
+        telegram_update(telegram_message("/remind in 10 minutes tea"))
+    ) == InboundResult(
         Message(
             channel="telegram",
             sender_id="111",
@@ -61,29 +65,29 @@ def test_what_somebody_writes_to_the_bot_is_heard() -> None:
         (-60, False),
     ],
 )
-def test_times_count_from_when_it_was_said_where_that_can_be(ago: int, counts: bool) -> None:
+def test_the_message_time_is_when_it_was_sent_if_valid(ago: int, counts: bool) -> None:
     spoken = int(NOW.timestamp()) - ago
-    heard = said("/remind in 10 minutes tea", date=spoken)
-    assert heard is not None
-    assert heard.sent_at == (NOW - timedelta(seconds=ago) if counts else NOW)
+    parsed = parse_message("/remind in 10 minutes tea", date=spoken)
+    assert parsed is not None
+    assert parsed.sent_at == (NOW - timedelta(seconds=ago) if counts else NOW)
 
 
-def test_a_language_that_is_none_is_not_known() -> None:
-    heard = said("/tasks", **{"from": {**ADA, "language_code": "zh-hans@x"}})
-    assert heard is not None
-    assert heard.locale is None
+def test_an_invalid_language_is_ignored() -> None:
+    parsed = parse_message("/tasks", **{"from": {**ADA, "language_code": "zh-hans@x"}})
+    assert parsed is not None
+    assert parsed.locale is None
 
 
-def test_in_private_everything_is_for_us() -> None:
-    message = said("good morning")
+def test_every_private_message_is_parsed() -> None:
+    message = parse_message("good morning")
 
     assert message is not None
     assert message.text == "good morning"
 
 
-def test_a_pressed_button_says_its_command_for_whoever_presses() -> None:
+def test_a_button_press_sends_its_command_for_the_user_who_pressed() -> None:
     bob = {"id": 333, "is_bot": False, "first_name": "Bob"}
-    message = hear(telegram_press("/cancel a1b2c3d4", **{"from": bob})).message
+    message = parse_update(telegram_press("/cancel a1b2c3d4", **{"from": bob})).message
 
     assert message == Message(
         channel="telegram",
@@ -96,8 +100,10 @@ def test_a_pressed_button_says_its_command_for_whoever_presses() -> None:
     )
 
 
-def test_a_button_under_a_message_that_is_too_old_to_be_shown_still_works() -> None:
-    message = hear(telegram_press(message={"chat": GROUP, "message_id": 1, "date": 0})).message
+def test_a_button_of_an_inaccessible_message_works() -> None:
+    message = parse_update(
+        telegram_press(message={"chat": GROUP, "message_id": 1, "date": 0})
+    ).message
 
     assert message is not None
     assert message.reply_target == "-222"
@@ -105,7 +111,7 @@ def test_a_button_under_a_message_that_is_too_old_to_be_shown_still_works() -> N
 
 @pytest.mark.parametrize("chat", [GROUP, FORUM])
 @pytest.mark.parametrize(
-    ("typed", "heard"),
+    ("typed", "expected"),
     [
         ("/remind in 1h tea", "/remind in 1h tea"),
         ("/remind@DuecourseBot in 1h tea", "/remind in 1h tea"),
@@ -116,11 +122,11 @@ def test_a_button_under_a_message_that_is_too_old_to_be_shown_still_works() -> N
         ("remind  me in 1h of tea", "remind  me in 1h of tea"),
     ],
 )
-def test_in_a_group_a_command_is_for_us(chat: Payload, typed: str, heard: str) -> None:
-    message = said(typed, NAMED, chat=chat)
+def test_a_command_in_a_group_is_parsed(chat: Payload, typed: str, expected: str) -> None:
+    message = parse_message(typed, NAMED, chat=chat)
 
     assert message is not None
-    assert (message.text, message.reply_target) == (heard, str(chat["id"]))
+    assert (message.text, message.reply_target) == (expected, str(chat["id"]))
 
 
 @pytest.mark.parametrize("chat", [GROUP, FORUM])
@@ -137,27 +143,27 @@ def test_in_a_group_a_command_is_for_us(chat: Payload, typed: str, heard: str) -
         "",
     ],
 )
-def test_in_a_group_other_talk_is_passed_over(chat: Payload, typed: str) -> None:
-    assert said(typed, NAMED, chat=chat) is None
+def test_other_messages_in_a_group_are_ignored(chat: Payload, typed: str) -> None:
+    assert parse_message(typed, NAMED, chat=chat) is None
 
 
-def test_a_bot_that_does_not_know_its_name_takes_a_command_for_any_bot_as_its_own() -> None:
-    message = said("/remind@SomeBot in 1h tea", chat=GROUP)
+def test_without_a_bot_name_commands_to_any_bot_are_accepted() -> None:
+    message = parse_message("/remind@SomeBot in 1h tea", chat=GROUP)
 
     assert message is not None
     assert message.text == "/remind in 1h tea"
-    assert said("/weather@SomeBot", chat=GROUP) is None
+    assert parse_message("/weather@SomeBot", chat=GROUP) is None
 
 
-def test_the_answer_to_a_topic_of_a_forum_goes_to_that_topic() -> None:
-    message = said("/tasks", chat=FORUM, message_thread_id=42, is_topic_message=True)
+def test_a_message_in_a_forum_topic_is_answered_in_the_topic() -> None:
+    message = parse_message("/tasks", chat=FORUM, message_thread_id=42, is_topic_message=True)
 
     assert message is not None
     assert message.reply_target == "-1001234567890:42"
 
 
 def test_a_reply_in_a_group_without_topics_is_answered_in_the_group() -> None:
-    message = said("/tasks", chat=FORUM, message_thread_id=42)
+    message = parse_message("/tasks", chat=FORUM, message_thread_id=42)
 
     assert message is not None
     assert message.reply_target == "-1001234567890"
@@ -174,29 +180,29 @@ def test_a_reply_in_a_group_without_topics_is_answered_in_the_group() -> None:
         {"forward_date": 1},
     ],
 )
-def test_what_nobody_says_in_their_own_name_is_passed_over(fields: Payload) -> None:
-    assert said("/tasks", **fields) is None
+def test_anonymous_and_bot_messages_are_ignored(fields: Payload) -> None:
+    assert parse_message("/tasks", **fields) is None
 
 
 @pytest.mark.parametrize(
     "fields",
     [{"photo": [], "caption": "/tasks"}, {"sticker": {}}, {"new_chat_members": [ADA]}, {"text": 5}],
 )
-def test_a_message_without_text_is_passed_over(fields: Payload) -> None:
-    assert said(None, **fields) is None
+def test_a_message_without_text_is_ignored(fields: Payload) -> None:
+    assert parse_message(None, **fields) is None
 
 
 @pytest.mark.parametrize(
     "kind",
     ["edited_message", "channel_post", "edited_channel_post", "my_chat_member", "poll", "unheard"],
 )
-def test_other_updates_are_acknowledged_and_passed_over(kind: str) -> None:
-    assert hear({"update_id": 1, kind: telegram_message()}) == InboundResult()
+def test_other_updates_are_acknowledged_and_ignored(kind: str) -> None:
+    assert parse_update({"update_id": 1, kind: telegram_message()}) == InboundResult()
 
 
 @pytest.mark.parametrize("fields", [{"data": None}, {"message": None}])
-def test_a_press_that_is_none_of_ours_is_passed_over(fields: Payload) -> None:
-    assert hear(telegram_press(**fields)) == InboundResult()
+def test_a_press_of_a_foreign_button_is_ignored(fields: Payload) -> None:
+    assert parse_update(telegram_press(**fields)) == InboundResult()
 
 
 @pytest.mark.parametrize(
@@ -221,15 +227,15 @@ def test_a_press_that_is_none_of_ours_is_passed_over(fields: Payload) -> None:
         (telegram_press(id="a b"), "callback_query.id"),
     ],
 )
-def test_what_breaks_the_documented_form_is_refused_by_name(body: Any, field: str) -> None:
+def test_an_invalid_update_is_rejected_with_its_field(body: Any, field: str) -> None:
     with pytest.raises(InvalidFieldsError) as refused:
-        hear(body)
+        parse_update(body)
 
     assert [error.field for error in refused.value.errors] == [field]
 
 
-def test_a_long_text_is_cut_and_half_a_character_is_replaced() -> None:
-    message = said("\ud800" + "x" * 9_000)
+def test_a_long_text_is_truncated_and_a_lone_surrogate_replaced() -> None:
+    message = parse_message("\ud800" + "x" * 9_000)
 
     assert message is not None
     assert message.text == "?" + "x" * 7_999

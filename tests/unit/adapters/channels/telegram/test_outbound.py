@@ -1,4 +1,4 @@
-"""What is Telegram's own: the shape of what it is told, presses, chats that move, its pace."""
+"""Sending to Telegram: request format, button presses, migrated chats and rate limits."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from tests.support.chat_cases import (
 )
 from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
-from tests.unit.adapters.channels.all_platforms.platforms import TELEGRAM, telegram_no
+from tests.unit.adapters.channels.all_platforms.platforms import TELEGRAM, telegram_error
 
-YES = TELEGRAM.yes
+YES = TELEGRAM.success_body
 PRESS = {"callback_query_id": "q-9", "is_press": "1"}
 
 
@@ -43,8 +43,8 @@ def telegram(receiver: Receiver, clock: ManualClock) -> TelegramChannel:
     return TelegramChannel(HTTP_CLIENT, TOKENS, clock, endpoint=receiver.url("").removesuffix("/"))
 
 
-def refused(receiver: Receiver, status: int, description: str, **parameters: Any) -> None:
-    answer_json(receiver, status, telegram_no(status, description, **parameters).body)
+def queue_error(receiver: Receiver, status: int, description: str, **parameters: Any) -> None:
+    answer_json(receiver, status, telegram_error(status, description, **parameters).body)
 
 
 def text_sent(telegram: TelegramChannel, receiver: Receiver, text: str) -> str:
@@ -56,7 +56,7 @@ def text_sent(telegram: TelegramChannel, receiver: Receiver, text: str) -> str:
 # What goes out.
 
 
-def test_a_text_goes_out_plain_and_without_a_preview(
+def test_a_text_is_sent_plain_and_without_a_preview(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     answer_json(receiver, 200, YES)
@@ -73,7 +73,7 @@ def test_a_text_goes_out_plain_and_without_a_preview(
     }
 
 
-def test_buttons_stand_two_in_a_row(telegram: TelegramChannel, receiver: Receiver) -> None:
+def test_buttons_are_sent_in_rows_of_two(telegram: TelegramChannel, receiver: Receiver) -> None:
     answer_json(receiver, 200, YES)
     three = (*MESSAGE_WITH_BUTTONS.buttons, Button("Tomorrow", "/snooze a1b2c3d4 1d"))
     telegram.send("42", ChatMessage("Done?", three), idempotency_key="k")
@@ -87,7 +87,7 @@ def test_buttons_stand_two_in_a_row(telegram: TelegramChannel, receiver: Receive
 
 
 @pytest.mark.parametrize(("says", "is_kept"), [("ü" * 32, True), ("ü" * 32 + "x", False)])
-def test_a_button_whose_command_is_over_64_bytes_is_left_out(
+def test_a_button_with_a_command_over_64_bytes_is_omitted(
     telegram: TelegramChannel, receiver: Receiver, says: str, is_kept: bool
 ) -> None:
     answer_json(receiver, 200, YES)
@@ -96,7 +96,7 @@ def test_a_button_whose_command_is_over_64_bytes_is_left_out(
 
 
 @pytest.mark.parametrize("text", ["🎉" * 2_048, "a" + "🎉" * 2_047])
-def test_emoji_that_just_fit_are_not_cut(
+def test_emoji_that_fit_are_not_truncated(
     telegram: TelegramChannel, receiver: Receiver, text: str
 ) -> None:
     assert text_sent(telegram, receiver, text) == text
@@ -113,7 +113,7 @@ def test_emoji_that_just_fit_are_not_cut(
         ("https://@joe", "https://@\u2060joe"),
     ],
 )
-def test_nobody_is_mentioned_by_name(
+def test_mentions_by_name_are_escaped(
     telegram: TelegramChannel, receiver: Receiver, text: str, sent: str
 ) -> None:
     assert text_sent(telegram, receiver, text) == sent
@@ -122,7 +122,7 @@ def test_nobody_is_mentioned_by_name(
 # Answers.
 
 
-def test_only_whoever_pressed_sees_a_short_answer(
+def test_a_short_reply_to_a_press_is_a_callback_answer(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     answer_json(receiver, 200, {"ok": True, "result": True})
@@ -132,39 +132,37 @@ def test_only_whoever_pressed_sees_a_short_answer(
     assert request.json == {"callback_query_id": "q-9", "text": "Done."}
 
 
-@pytest.mark.parametrize("saying", [ChatMessage("x" * 201), MESSAGE_WITH_BUTTONS])
-def test_a_longer_answer_to_a_press_is_a_message(
-    telegram: TelegramChannel, receiver: Receiver, saying: ChatMessage
+@pytest.mark.parametrize("message", [ChatMessage("x" * 201), MESSAGE_WITH_BUTTONS])
+def test_a_longer_reply_to_a_press_is_a_message(
+    telegram: TelegramChannel, receiver: Receiver, message: ChatMessage
 ) -> None:
     answer_json(receiver, 200, YES)
-    telegram.reply(a_platform_message("telegram", "42", **PRESS), saying)
+    telegram.reply(a_platform_message("telegram", "42", **PRESS), message)
     said, ended = receiver.requests
-    assert said.json["text"] == saying.text
+    assert said.json["text"] == message.text
     assert ended.json == {"callback_query_id": "q-9"}
 
 
-def test_a_button_that_cannot_be_ended_does_not_fail_what_was_said(
+def test_a_failed_callback_answer_does_not_fail_the_message(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     answer_json(receiver, 200, YES)
-    refused(receiver, 500, "Internal Server Error")
+    queue_error(receiver, 500, "Internal Server Error")
     telegram.reply(a_platform_message("telegram", "42", **PRESS), MESSAGE_WITH_BUTTONS)
     assert len(receiver.requests) == 2
 
 
-def test_a_press_of_too_long_ago_is_answered_by_a_message(
+def test_an_expired_press_is_answered_with_a_message(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
-    refused(receiver, 400, "Bad Request: query is too old and response timeout expired")
+    queue_error(receiver, 400, "Bad Request: query is too old and response timeout expired")
     answer_json(receiver, 200, YES)
     telegram.reply(a_platform_message("telegram", "42", **PRESS), ChatMessage("Done."))
     assert [request.json.get("chat_id") for request in receiver.requests] == [None, "42"]
 
 
-def test_a_press_that_fails_otherwise_is_raised(
-    telegram: TelegramChannel, receiver: Receiver
-) -> None:
-    refused(receiver, 502, "Bad Gateway")
+def test_other_errors_of_a_press_are_raised(telegram: TelegramChannel, receiver: Receiver) -> None:
+    queue_error(receiver, 502, "Bad Gateway")
     error = error_of(
         lambda: telegram.reply(a_platform_message("telegram", "42", **PRESS), ChatMessage("Done."))
     )
@@ -175,10 +173,10 @@ def test_a_press_that_fails_otherwise_is_raised(
 # Somewhere else.
 
 
-def test_a_group_that_became_a_supergroup_is_found_there(
+def test_a_message_follows_a_group_that_became_a_supergroup(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
-    refused(
+    queue_error(
         receiver,
         400,
         "Bad Request: group chat was upgraded to a supergroup chat",
@@ -189,18 +187,18 @@ def test_a_group_that_became_a_supergroup_is_found_there(
     assert [request.json["chat_id"] for request in receiver.requests] == ["-5", -100123]
 
 
-def test_a_chat_that_moves_for_ever_is_not_followed(
+def test_a_chat_that_migrates_repeatedly_is_not_followed(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
-    refused(receiver, 400, "Bad Request: upgraded", migrate_to_chat_id=-100123)
+    queue_error(receiver, 400, "Bad Request: upgraded", migrate_to_chat_id=-100123)
     assert isinstance(send_error(telegram, "-5"), ChatError)
     assert len(receiver.requests) == 2
 
 
-def test_what_was_for_a_topic_that_is_gone_comes_to_its_chat(
+def test_a_message_for_a_deleted_topic_is_sent_to_its_chat(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
-    refused(receiver, 400, "Bad Request: message thread not found")
+    queue_error(receiver, 400, "Bad Request: message thread not found")
     answer_json(receiver, 200, YES)
     telegram.send("-5:7", HELLO, idempotency_key="k")
     first, second = receiver.requests
@@ -212,7 +210,7 @@ def test_what_was_for_a_topic_that_is_gone_comes_to_its_chat(
 
 
 @pytest.mark.parametrize("body", [{}, {"ok": 1}, {"ok": False}])
-def test_a_yes_that_does_not_say_ok_may_have_arrived(
+def test_a_success_status_without_ok_has_an_unknown_effect(
     telegram: TelegramChannel, receiver: Receiver, body: dict[str, Any]
 ) -> None:
     answer_json(receiver, 200, body)
@@ -222,7 +220,7 @@ def test_a_yes_that_does_not_say_ok_may_have_arrived(
 # Pace.
 
 
-def test_the_topics_of_a_chat_share_its_pace(
+def test_the_topics_of_a_chat_share_its_rate_limit(
     telegram: TelegramChannel, clock: ManualClock, receiver: Receiver
 ) -> None:
     answer_json(receiver, 200, YES)
@@ -231,38 +229,38 @@ def test_the_topics_of_a_chat_share_its_pace(
     assert clock.now() == NOW + 2 * SECOND
 
 
-def test_a_flood_that_no_time_is_left_for_is_raised_as_one(
+def test_a_rate_limit_longer_than_the_remaining_time_is_raised(
     telegram: TelegramChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
     answer_json(receiver, 200, YES)
-    refused(receiver, 429, "Too Many Requests: retry after 2", retry_after=2)
+    queue_error(receiver, 429, "Too Many Requests: retry after 2", retry_after=2)
     telegram.send("42", HELLO, idempotency_key="k")
     error = send_error(telegram, "42")
     assert isinstance(error, RateLimitedError)
     assert (len(receiver.requests), clock.now()) == (2, NOW + SECOND)
 
 
-def test_a_flood_without_a_time_is_told_by_its_words(
+def test_a_rate_limit_without_retry_after_is_read_from_its_text(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
-    refused(receiver, 429, "Too Many Requests: retry after 1200")
+    queue_error(receiver, 429, "Too Many Requests: retry after 1200")
     assert decision_after(send_error(telegram, "42")).delay == timedelta(minutes=20)
 
 
-def test_all_chats_together_hear_thirty_a_second(clock: ManualClock) -> None:
-    poster, at = ListHttpClient(YES), []
-    channel = TelegramChannel(poster, TOKENS, clock)
+def test_all_chats_together_receive_thirty_messages_a_second(clock: ManualClock) -> None:
+    http_client, at = ListHttpClient(YES), []
+    channel = TelegramChannel(http_client, TOKENS, clock)
     for chat in range(70):
         channel.send(str(chat), HELLO, idempotency_key="k")
         at.append(clock.now())
     assert [at.count(NOW + second * SECOND) for second in range(3)] == [30, 30, 10]
 
 
-def test_a_send_that_moves_and_waits_keeps_within_its_time(
+def test_a_send_with_a_migration_and_a_wait_keeps_its_time_limit(
     telegram: TelegramChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    refused(receiver, 429, "Too Many Requests", retry_after=2)
-    refused(receiver, 400, "Bad Request: message thread not found")
+    queue_error(receiver, 429, "Too Many Requests", retry_after=2)
+    queue_error(receiver, 400, "Bad Request: message thread not found")
     error = send_error(telegram, "42:7")
     assert isinstance(error, LocalRateLimitError)
     assert clock.now() <= NOW + 3 * SECOND

@@ -1,4 +1,4 @@
-"""A channel, with a receiver in the place of its platform, and a clock that nobody waits for."""
+"""A channel with a loopback receiver as its platform, and a manual clock."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from duecourse.ports.integrations import Channel, Keys
 from tests.support.chat_cases import HELLO, HTTP_CLIENT, TOKENS, answer_json, send_error
 from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
-from tests.unit.adapters.channels.all_platforms.platforms import Platform, Pressable, Said
+from tests.unit.adapters.channels.all_platforms.platforms import (
+    Platform,
+    PlatformResponse,
+    SentButton,
+)
 
 
-class Line:
+class PlatformHarness:
     def __init__(self, platform: Platform, receiver: Receiver, clock: ManualClock) -> None:
         self.platform = platform
         self.receiver = receiver
@@ -25,24 +29,24 @@ class Line:
         endpoint = endpoint or self.receiver.url("")
         return self.platform.channel(HTTP_CLIENT, tokens, self.clock, endpoint=endpoint)
 
-    def will_say(self, *answers: Said) -> None:
-        for said in answers:
-            answer_json(self.receiver, said.status, said.body, **said.headers)
+    def queue_responses(self, *responses: PlatformResponse) -> None:
+        for response in responses:
+            answer_json(self.receiver, response.status, response.body, **response.headers)
 
-    def will_agree(self) -> None:
-        answer_json(self.receiver, 200, self.platform.yes)
+    def queue_success(self) -> None:
+        answer_json(self.receiver, 200, self.platform.success_body)
 
-    def send(self, saying: ChatMessage = HELLO) -> Any:
-        """The body that the platform was sent."""
-        self.channel.send(self.platform.target, saying, idempotency_key="k-1")
+    def send(self, message: ChatMessage = HELLO) -> Any:
+        """Send the message and return the request body."""
+        self.channel.send(self.platform.target, message, idempotency_key="k-1")
         return self.receiver.requests[-1].json
 
-    def text_of(self, text: str) -> str:
-        """As the platform was sent it."""
-        return str(self.send(ChatMessage(text))[self.platform.text_in])
+    def send_text(self, text: str) -> str:
+        """Send the text and return it as the platform received it."""
+        return str(self.send(ChatMessage(text))[self.platform.text_field])
 
-    def buttons_of(self, saying: ChatMessage) -> list[Pressable]:
-        return self.platform.buttons_in(self.send(saying))
+    def send_buttons(self, message: ChatMessage) -> list[SentButton]:
+        return self.platform.read_buttons(self.send(message))
 
     def error(self, channel: Channel | None = None) -> DuecourseError:
         return send_error(channel or self.channel, self.platform.target)

@@ -1,4 +1,4 @@
-"""What stands in for the network and for time."""
+"""Fixtures that replace the network and the clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings are read once, and all that is wrong is said in one go."""
+"""Reading the settings from the environment, and reporting all invalid ones together."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def test_every_setting_has_its_field() -> None:
     )
 
 
-def test_durations_are_told_as_such() -> None:
+def test_durations_are_parsed_as_timedeltas() -> None:
     settings = Settings.from_env(ENV)
     assert (settings.lease, settings.retention) == (timedelta(seconds=90), timedelta(days=30))
 
 
 @pytest.mark.parametrize("name", [name for name in ENV if name not in (*NUMBERS, *CHOICES)])
-def test_a_setting_that_is_missing_is_named(name: str) -> None:
+def test_the_error_names_a_missing_setting(name: str) -> None:
     absent = {key: value for key, value in ENV.items() if key != name}
     for env in (absent, {**ENV, name: ""}):
         with pytest.raises(SettingsError, match=f"^settings: {name} is not set$"):
@@ -77,7 +77,7 @@ def test_a_setting_that_is_missing_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_a_number_that_is_none_is_named(name: str) -> None:
+def test_the_error_names_an_invalid_number(name: str) -> None:
     for value in ("", "0", "-1", "1.5", "four", " 4", "1e3", "²"):
         said = f"^settings: {name} must be a whole number above 0$"
         with pytest.raises(SettingsError, match=said):
@@ -85,39 +85,39 @@ def test_a_number_that_is_none_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_what_is_none_of_the_choices_is_named(name: str) -> None:
+def test_the_error_names_an_invalid_choice(name: str) -> None:
     with pytest.raises(SettingsError, match=f"^settings: {name} must be one of: "):
         Settings.from_env({**ENV, name: "sometimes"})
 
 
 @pytest.mark.parametrize("named", ["slack", "slack:", ":C0123", "slack:C0123,ops"])
-def test_a_chat_that_is_none_is_named(named: str) -> None:
+def test_the_error_names_an_invalid_chat(named: str) -> None:
     wrong = named.rpartition(",")[2]
     told = f"^settings: OPERATOR_CHATS must list chats as channel:target, and '{wrong}' is not one$"
     with pytest.raises(SettingsError, match=told):
         Settings.from_env({**ENV, "OPERATOR_CHATS": named})
 
 
-def test_the_chats_of_the_operators_are_listed() -> None:
+def test_operator_chats_are_parsed() -> None:
     settings = Settings.from_env({**ENV, "OPERATOR_CHATS": "slack:C0123, telegram:-100:7"})
     assert settings.operator_chats == ("slack:C0123", "telegram:-100:7")
 
 
 @pytest.mark.parametrize("wanted", list(BusFilter))
-def test_whatever_the_bus_may_be_told_can_be_chosen(wanted: BusFilter) -> None:
+def test_every_bus_event_level_is_accepted(wanted: BusFilter) -> None:
     assert Settings.from_env({**ENV, "BUS_EVENTS": wanted}).bus_events == wanted
 
 
 @pytest.mark.parametrize(("said", "adapts"), [("on", True), ("off", False)])
-def test_delays_are_adapted_where_that_is_on(said: str, adapts: bool) -> None:
+def test_adapt_delays_is_on_or_off(said: str, adapts: bool) -> None:
     assert Settings.from_env({**ENV, "ADAPT_DELAYS": said}).has_adaptive_delays is adapts
 
 
-def test_all_that_is_missing_is_said_in_one_go() -> None:
+def test_all_missing_settings_are_reported_together() -> None:
     with pytest.raises(SettingsError) as refused:
         Settings.from_env({})
     assert all(name in str(refused.value) for name in ENV)
 
 
-def test_what_else_is_in_the_environment_does_not_matter() -> None:
+def test_other_environment_variables_are_ignored() -> None:
     assert Settings.from_env({**ENV, "HOME": "/"}) == Settings.from_env(ENV)

@@ -1,4 +1,4 @@
-"""A call that costs money: held before it, settled after it, and never made without."""
+"""Budget reservations: reserved before a provider call, settled after it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DOLLAR = 1_000_000
 
 
 class Call:
-    """A provider's, paid from the budget `agents`."""
+    """A provider call paid from the budget `agents`."""
 
     def __init__(self, **payload: Any) -> None:
         self.budgets = MemoryBudgets()
@@ -37,7 +37,7 @@ class Call:
         self.was_made = False
 
     def make(self, *, cost: int | None = None, error: BaseException | None = None) -> None:
-        reservation = reserve_budget(a_work(self.task), self.budgets, self.clock)
+        reservation = reserve_budget(a_context(self.task), self.budgets, self.clock)
         with settle_reservation(reservation, self.budgets) as bill:
             self.was_made = True
             self.held_meanwhile = self.budget.reserved
@@ -63,70 +63,70 @@ def spent_and_held(budget: Budget) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("payload", "held"), [({"max_cost": 0.25}, 250_000), ({}, DEFAULT_CALL_COST)]
 )
-def test_the_most_it_may_cost_is_held_before_the_call(payload: dict[str, Any], held: int) -> None:
+def test_the_maximum_cost_is_reserved_before_the_call(payload: dict[str, Any], held: int) -> None:
     call = Call(budget="agents", **payload)
     call.make(cost=1)
     assert call.held_meanwhile == held
 
 
-def test_what_it_cost_is_settled_after_the_call() -> None:
+def test_the_actual_cost_is_settled_after_the_call() -> None:
     call = Call(budget="agents", max_cost=0.25)
     call.make(cost=1_234)
     assert spent_and_held(call.budget) == (1_234, 0)
 
 
-def test_a_call_that_cost_nothing_costs_nothing() -> None:
+def test_a_free_call_settles_at_zero() -> None:
     call = Call(budget="agents", max_cost=0.25)
     call.make(cost=0)
     assert spent_and_held(call.budget) == (0, 0)
 
 
-def test_a_call_whose_cost_nobody_knows_costs_all_that_was_held() -> None:
+def test_a_call_of_unknown_cost_settles_at_the_reserved_amount() -> None:
     call = Call(budget="agents", max_cost=0.25)
     call.make(cost=None)
     assert spent_and_held(call.budget) == (250_000, 0)
 
 
-class RefusingError(Exception):
+class RejectedError(Exception):
     status = 429
 
 
-def test_a_call_that_was_refused_costs_nothing_and_raises_its_error() -> None:
+def test_a_rejected_call_costs_nothing_and_raises_its_error() -> None:
     call = Call(budget="agents", max_cost=0.25)
-    with pytest.raises(RefusingError):
-        call.make(error=RefusingError())
+    with pytest.raises(RejectedError):
+        call.make(error=RejectedError())
     assert spent_and_held(call.budget) == (0, 0)
 
 
-def test_a_call_that_ended_in_silence_may_have_cost_all_it_could() -> None:
+def test_a_call_without_a_response_settles_at_the_reserved_amount() -> None:
     call = Call(budget="agents", max_cost=0.25)
     with pytest.raises(ValueError, match="no route"):
         call.make(error=ValueError("no route"))
     assert spent_and_held(call.budget) == (250_000, 0)
 
 
-def test_a_call_that_failed_costs_what_its_error_says() -> None:
+def test_a_failed_call_settles_at_the_cost_of_its_error() -> None:
     call = Call(budget="agents", max_cost=0.25)
     with pytest.raises(CostlyError):
         call.make(error=CostlyError(77))
     assert spent_and_held(call.budget) == (77, 0)
 
 
-def test_an_error_that_does_not_know_its_cost_is_raised_all_the_same() -> None:
+def test_an_error_without_a_cost_is_raised() -> None:
     call = Call(budget="agents", max_cost=0.25)
     with pytest.raises(CostlyError):
         call.make(error=CostlyError(None))
     assert call.budget.reserved == 0
 
 
-def test_without_the_money_the_call_is_not_made() -> None:
+def test_a_call_above_the_budget_is_not_made() -> None:
     call = Call(budget="agents", max_cost=1.01)
     with pytest.raises(BudgetExceededError):
         call.make()
     assert (call.was_made, spent_and_held(call.budget)) == (False, (0, 0))
 
 
-def test_what_others_hold_cannot_be_spent() -> None:
+def test_amounts_reserved_by_others_cannot_be_spent() -> None:
     call = Call(budget="agents", max_cost=0.5)
     call.budgets.reserve("agents", "another run", 500_001, now=NOW)
     with pytest.raises(BudgetExceededError):
@@ -135,7 +135,7 @@ def test_what_others_hold_cannot_be_spent() -> None:
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(1), GeneratorExit()])
-def test_a_worker_that_dies_leaves_the_money_held(end: BaseException) -> None:
+def test_a_crashed_worker_leaves_its_reservation(end: BaseException) -> None:
     call = Call(budget="agents", max_cost=0.25)
     with pytest.raises(type(end)):
         call.make(error=end)
@@ -144,7 +144,7 @@ def test_a_worker_that_dies_leaves_the_money_held(end: BaseException) -> None:
 
 def test_a_call_over_midnight_is_settled_on_the_day_it_began() -> None:
     call = Call(budget="agents", max_cost=0.25)
-    reservation = reserve_budget(a_work(call.task), call.budgets, call.clock)
+    reservation = reserve_budget(a_context(call.task), call.budgets, call.clock)
     with settle_reservation(reservation, call.budgets) as bill:
         call.clock.at = NOW + DAY
         bill.cost = 5
@@ -152,7 +152,7 @@ def test_a_call_over_midnight_is_settled_on_the_day_it_began() -> None:
     assert call.budgets.get_today("agents", now=NOW + DAY).calls == 0
 
 
-def test_a_task_that_names_no_budget_has_none_to_keep() -> None:
+def test_a_task_without_a_budget_reserves_nothing() -> None:
     call = Call()
     call.make(cost=10 * DOLLAR)
     assert (call.was_made, call.budgets.days) == (True, {})
@@ -177,50 +177,50 @@ class Scripted:
         return self.most
 
     def check(self, payload: Any) -> None:
-        """Takes everything."""
+        """Accept every payload."""
 
 
-def a_work(task: Task) -> RunContext:
+def a_context(task: Task) -> RunContext:
     run = run_of(task)
     return RunContext(
         task=task, idempotency_key="key-1", attempt=run.attempt, run_id=run.id, deadline=NOW + DAY
     )
 
 
-def act(task: Task, reply: str) -> tuple[Any, Scripted, MemoryBudgets]:
+def run_action(task: Task, reply: str) -> tuple[Any, Scripted, MemoryBudgets]:
     provider, budgets = Scripted(reply), MemoryBudgets()
     handler = ActionHandler({"scripted": provider}, budgets, ManualClock(NOW + HOUR))
-    work = a_work(task)
+    work = a_context(task)
     work.prepared = handler.prepare(work)
     return handler.mutate(work), provider, budgets
 
 
-def test_an_action_that_succeeded_keeps_the_end_of_its_reply() -> None:
+def test_a_successful_action_stores_the_end_of_its_reply() -> None:
     reply = "x" * 5_000 + "\nACTION_OUTCOME: success"
-    result, _, _ = act(claim_task(an_action()), reply)
+    result, _, _ = run_action(claim_task(an_action()), reply)
     assert result == {"reply": reply[-2_000:]}
 
 
-def test_a_provider_is_asked_in_the_persons_own_words_with_the_guidance_beside_them() -> None:
+def test_the_provider_receives_the_description_and_the_guidance_separately() -> None:
     task = claim_task(an_action(description="ship it", guidance=("look here",)))
-    _, provider, _ = act(task, "ACTION_OUTCOME: success")
-    [ask] = provider.asked
-    assert (ask.description, ask.guidance, ask.attempt, ask.idempotency_key) == (
+    _, provider, _ = run_action(task, "ACTION_OUTCOME: success")
+    [request] = provider.asked
+    assert (request.description, request.guidance, request.attempt, request.idempotency_key) == (
         *("ship it", ("look here",), 1, "key-1"),
     )
 
 
 @pytest.mark.parametrize(
-    ("retry_count", "last_error", "told"),
+    ("retry_count", "last_error", "expected"),
     [(1, "boom", ("look here", "The last error was: boom")), (0, "boom", None), (1, None, None)],
     ids=["a retry", "nothing failed lately", "nobody knows why"],
 )
-def test_a_provider_is_told_the_last_error_on_a_retry(
-    retry_count: int, last_error: str | None, told: tuple[str, ...] | None
+def test_the_provider_receives_the_last_error_on_a_retry(
+    retry_count: int, last_error: str | None, expected: tuple[str, ...] | None
 ) -> None:
     fields = {"retry_count": retry_count, "last_error": last_error, "guidance": ("look here",)}
-    _, provider, _ = act(claim_task(an_action(**fields)), "ACTION_OUTCOME: success")
-    assert tuple(provider.asked[0].guidance) == (told or ("look here",))
+    _, provider, _ = run_action(claim_task(an_action(**fields)), "ACTION_OUTCOME: success")
+    assert tuple(provider.asked[0].guidance) == (expected or ("look here",))
 
 
 @pytest.mark.parametrize(
@@ -230,29 +230,34 @@ def test_a_provider_is_told_the_last_error_on_a_retry(
         ("I think so.", "the reply does not end with its outcome", "no_outcome"),
     ],
 )
-def test_an_action_that_did_not_succeed_fails_by_its_own_words(
+def test_an_unsuccessful_action_fails_with_its_own_message(
     reply: str, message: str, code: str
 ) -> None:
     with pytest.raises(ActionFailedError, match=f"^{message}$") as failed:
-        act(claim_task(an_action()), reply)
+        run_action(claim_task(an_action()), reply)
     assert failed.value.code == code
 
 
-def an_enricher(providers: Mapping[str, Provider], budgets: Budgets, clock: Clock) -> EnrichHandler:
+def an_enrichment_handler(
+    providers: Mapping[str, Provider], budgets: Budgets, clock: Clock
+) -> EnrichHandler:
     return EnrichHandler(providers, budgets, clock, channels={})
 
 
-def act_paid(task: Task, provider: Scripted, budgets: MemoryBudgets) -> None:
-    handler, work = ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)), a_work(task)
+def run_paid_action(task: Task, provider: Scripted, budgets: MemoryBudgets) -> None:
+    handler, work = (
+        ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)),
+        a_context(task),
+    )
     work.prepared = handler.prepare(work)
     handler.mutate(work)
 
 
-def test_an_answer_is_paid_for_whatever_it_says() -> None:
+def test_a_reply_is_paid_for_even_if_the_action_fails() -> None:
     task = claim_task(an_action(payload={"provider": "scripted", "budget": "agents"}))
     provider, budgets = Scripted("no"), MemoryBudgets()
     with pytest.raises(ActionFailedError):
-        act_paid(task, provider, budgets)
+        run_paid_action(task, provider, budgets)
     assert spent_and_held(budgets.get_today("agents", now=NOW)) == (42, 0)
 
 
@@ -261,21 +266,21 @@ def test_an_answer_is_paid_for_whatever_it_says() -> None:
     [({}, 9_000, 9_000), ({"max_cost": 0.25}, 9_000, 250_000), ({}, None, DEFAULT_CALL_COST)],
     ids=["the provider knows", "the task says", "nobody knows"],
 )
-def test_what_an_action_may_cost_is_held_while_it_is_prepared(
+def test_prepare_reserves_the_maximum_cost_of_an_action(
     payload: dict[str, Any], most: int | None, held: int
 ) -> None:
     task = claim_task(an_action(payload={"provider": "scripted", "budget": "agents", **payload}))
     provider, budgets = Scripted("", most), MemoryBudgets()
-    ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)).prepare(a_work(task))
+    ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)).prepare(a_context(task))
     assert budgets.get_today("agents", now=NOW).reserved == held
 
 
-@pytest.mark.parametrize("kind", [ActionHandler, an_enricher])
-def test_what_is_held_for_a_call_that_is_not_made_is_free_again(
+@pytest.mark.parametrize("kind", [ActionHandler, an_enrichment_handler])
+def test_release_frees_the_reservation_of_a_call_that_was_not_made(
     kind: Callable[..., ActionHandler | EnrichHandler],
 ) -> None:
     payload = {"provider": "scripted", "budget": "agents", "schema": {"type": "object"}}
-    budgets, work = MemoryBudgets(), a_work(claim_task(an_action(payload=payload)))
+    budgets, work = MemoryBudgets(), a_context(claim_task(an_action(payload=payload)))
     handler = kind({"scripted": Scripted("")}, budgets, ManualClock(NOW))
     work.prepared = handler.prepare(work)
     assert budgets.get_today("agents", now=NOW).reserved > 0
@@ -283,15 +288,15 @@ def test_what_is_held_for_a_call_that_is_not_made_is_free_again(
     assert spent_and_held(budgets.get_today("agents", now=NOW)) == (0, 0)
 
 
-def test_where_nothing_is_held_there_is_nothing_to_let_go() -> None:
-    budgets, work = MemoryBudgets(), a_work(claim_task(an_action()))
+def test_release_without_a_reservation_does_nothing() -> None:
+    budgets, work = MemoryBudgets(), a_context(claim_task(an_action()))
     ActionHandler({"scripted": Scripted("")}, budgets, ManualClock(NOW)).release(work)
     assert budgets.days == {}
 
 
-def test_a_provider_that_is_not_set_up_is_named() -> None:
+def test_the_error_names_an_unconfigured_provider() -> None:
     task = claim_task(an_action(payload={"provider": "oracle"}))
     with pytest.raises(
         NotConfiguredError, match="the provider oracle is not configured in this deployment"
     ):
-        act(task, "")
+        run_action(task, "")

@@ -1,4 +1,4 @@
-"""Enrichment: asked once, paid for, read strictly, and told to others where that was asked for."""
+"""The enrichment handler: request, cost, strict validation of the reply, and delivery."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DOLLAR = 1_000_000
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}
 
 
-class RefusingError(Exception):
+class RejectedError(Exception):
     type = "RateLimitError"
     status = 429
     cost = 7
@@ -74,8 +74,8 @@ class Outbox(list[tuple[str, str, str]]):
         raise NotImplementedError
 
 
-class Desk:
-    """One enrichment, from its payload to its end."""
+class EnrichHarness:
+    """Runs one enrichment from its payload to its result."""
 
     def __init__(self, ends: str | Exception = '{"score": 5}', **payload: Any) -> None:
         self.clock = ManualClock(NOW)
@@ -101,7 +101,7 @@ class Desk:
             deadline=NOW + MINUTE,
         )
 
-    def of(self, **fields: Any) -> Desk:
+    def of(self, **fields: Any) -> EnrichHarness:
         self.work = self._work(**fields)
         return self
 
@@ -134,9 +134,9 @@ class Desk:
     "payload",
     [{}, {"input": None}, {"tell": True}, {"budget": "stories", "max_cost": 0.5, "model": "m"}],
 )
-def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
-    desk = Desk(**payload)
-    desk.handler.check(desk.payload)
+def test_a_valid_payload_is_accepted(payload: dict[str, Any]) -> None:
+    harness = EnrichHarness(**payload)
+    harness.handler.check(harness.payload)
 
 
 @pytest.mark.parametrize(
@@ -152,126 +152,124 @@ def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
         ({"model": 5}, "model: must be a text"),
     ],
 )
-def test_a_payload_that_is_wrong_is_refused_by_its_key(
-    payload: dict[str, Any], message: str
-) -> None:
-    desk = Desk(**payload)
+def test_an_invalid_payload_is_rejected_with_its_key(payload: dict[str, Any], message: str) -> None:
+    harness = EnrichHarness(**payload)
     with pytest.raises(ValueError, match=":") as refused:
-        desk.handler.check(desk.payload)
+        harness.handler.check(harness.payload)
     assert str(refused.value).startswith(message)
 
 
 def test_a_schema_is_required() -> None:
-    desk = Desk()
-    del desk.payload["schema"]
+    harness = EnrichHarness()
+    del harness.payload["schema"]
     with pytest.raises(ValueError, match="schema: is required"):
-        desk.handler.check(desk.payload)
+        harness.handler.check(harness.payload)
 
 
-def test_a_payload_with_a_key_that_was_taken_by_earlier_code_still_runs() -> None:
-    assert Desk(note="stored by earlier code").run() == {"score": 5}
+def test_a_stored_payload_with_a_legacy_key_still_runs() -> None:
+    assert EnrichHarness(note="stored by earlier code").run() == {"score": 5}
 
 
 # The question
 
 
-def test_the_question_holds_the_schema_and_the_persons_words_and_the_input() -> None:
-    desk = Desk(input={"title": "é"}).of(guidance=("be brief",))
-    desk.run()
-    ask = desk.question
+def test_the_request_has_the_schema_the_description_and_the_input() -> None:
+    harness = EnrichHarness(input={"title": "é"}).of(guidance=("be brief",))
+    harness.run()
+    ask = harness.question
     assert ask.system_prompt.endswith(json.dumps(SCHEMA, separators=(",", ":")))
     assert ask.description == 'rate it\n\nThe input, as JSON:\n{"title":"é"}'
     assert (ask.guidance, ask.attempt, ask.idempotency_key) == (("be brief",), 2, "key-1")
-    assert (ask.payload, ask.deadline) == (desk.payload, NOW + MINUTE)
+    assert (ask.payload, ask.deadline) == (harness.payload, NOW + MINUTE)
 
 
-def test_without_an_input_the_question_is_the_persons_words() -> None:
-    desk = Desk()
-    desk.run()
-    assert desk.question.description == "rate it"
+def test_without_an_input_the_request_is_the_description() -> None:
+    harness = EnrichHarness()
+    harness.run()
+    assert harness.question.description == "rate it"
 
 
-def test_an_input_that_is_null_is_an_input() -> None:
-    desk = Desk(input=None)
-    desk.run()
-    assert desk.question.description.endswith("\nnull")
+def test_a_null_input_is_sent() -> None:
+    harness = EnrichHarness(input=None)
+    harness.run()
+    assert harness.question.description.endswith("\nnull")
 
 
 # The money
 
 
-def test_the_answer_is_paid_from_the_budget() -> None:
-    desk = Desk(budget="stories", max_cost=0.5)
-    desk.run()
-    assert desk.money == (42, 0)
+def test_the_reply_is_paid_from_the_budget() -> None:
+    harness = EnrichHarness(budget="stories", max_cost=0.5)
+    harness.run()
+    assert harness.money == (42, 0)
 
 
-def test_a_bad_answer_is_paid_for_as_well() -> None:
-    desk = Desk("no", budget="stories", max_cost=0.5)
-    desk.failure()
-    assert desk.money == (42, 0)
+def test_an_invalid_reply_is_paid_for() -> None:
+    harness = EnrichHarness("no", budget="stories", max_cost=0.5)
+    harness.failure()
+    assert harness.money == (42, 0)
 
 
-def test_a_call_that_failed_costs_what_its_error_says() -> None:
-    desk = Desk(RefusingError(), budget="stories", max_cost=0.5)
-    with pytest.raises(RefusingError):
-        desk.run()
-    assert desk.money == (7, 0)
+def test_a_failed_call_settles_at_the_cost_of_its_error() -> None:
+    harness = EnrichHarness(RejectedError(), budget="stories", max_cost=0.5)
+    with pytest.raises(RejectedError):
+        harness.run()
+    assert harness.money == (7, 0)
 
 
-def test_without_the_money_nobody_is_asked() -> None:
-    desk = Desk(budget="stories", max_cost=1.5)
+def test_a_call_above_the_budget_is_not_made() -> None:
+    harness = EnrichHarness(budget="stories", max_cost=1.5)
     with pytest.raises(BudgetExceededError):
-        desk.run()
-    assert (desk.provider.asked, desk.money) == ([], (0, 0))
+        harness.run()
+    assert (harness.provider.asked, harness.money) == ([], (0, 0))
 
 
-def test_a_schema_that_is_not_understood_any_more_fails_before_money_is_held() -> None:
-    desk = Desk(budget="stories", schema={"pattern": "a+"})
+def test_an_unsupported_schema_fails_before_the_reservation() -> None:
+    harness = EnrichHarness(budget="stories", schema={"pattern": "a+"})
     with pytest.raises(InvalidPayloadError, match=r"nothing was sent: schema\.pattern"):
-        desk.run()
-    assert (desk.provider.asked, desk.money) == ([], (0, 0))
+        harness.run()
+    assert (harness.provider.asked, harness.money) == ([], (0, 0))
 
 
-def test_a_provider_that_is_gone_fails_before_money_is_held() -> None:
-    desk = Desk(provider="oracle", budget="stories")
+def test_a_removed_provider_fails_before_the_reservation() -> None:
+    harness = EnrichHarness(provider="oracle", budget="stories")
     with pytest.raises(
         NotConfiguredError, match="the provider oracle is not configured in this deployment"
     ):
-        desk.run()
-    assert desk.money == (0, 0)
+        harness.run()
+    assert harness.money == (0, 0)
 
 
-def test_a_channel_that_is_gone_fails_before_money_is_held() -> None:
-    desk = Desk(budget="stories", tell=True).of(channel="pigeon")
+def test_a_removed_channel_fails_before_the_reservation() -> None:
+    harness = EnrichHarness(budget="stories", tell=True).of(channel="pigeon")
     with pytest.raises(
         NotConfiguredError, match="the channel pigeon is not configured in this deployment"
     ):
-        desk.run()
-    assert (desk.provider.asked, desk.money) == ([], (0, 0))
+        harness.run()
+    assert (harness.provider.asked, harness.money) == ([], (0, 0))
 
 
-def test_nobody_is_told_so_no_channel_is_needed() -> None:
-    assert Desk().of(channel="pigeon").run() == {"score": 5}
+def test_without_delivery_no_channel_is_needed() -> None:
+    assert EnrichHarness().of(channel="pigeon").run() == {"score": 5}
 
 
 # The call
 
 
-def test_the_call_is_noted() -> None:
-    desk = Desk()
-    desk.run()
-    assert desk.work.call == ProviderCall(
+def test_the_provider_call_is_recorded() -> None:
+    harness = EnrichHarness()
+    harness.run()
+    assert harness.work.call == ProviderCall(
         provider="scripted", model="small-1", milliseconds=2_000, cost=42
     )
 
 
-@pytest.mark.parametrize(("ends", "cost"), [(RefusingError(), 7), ("no JSON", 42)])
-def test_the_call_is_noted_where_it_failed(ends: str | Exception, cost: int) -> None:
-    desk = Desk(ends)
-    with pytest.raises((RefusingError, EnrichmentError)):
-        desk.run()
-    assert desk.work.call == ProviderCall(
+@pytest.mark.parametrize(("ends", "cost"), [(RejectedError(), 7), ("no JSON", 42)])
+def test_a_failed_provider_call_is_recorded(ends: str | Exception, cost: int) -> None:
+    harness = EnrichHarness(ends)
+    with pytest.raises((RejectedError, EnrichmentError)):
+        harness.run()
+    assert harness.work.call == ProviderCall(
         provider="scripted", model="small-1", milliseconds=2_000, cost=cost
     )
 
@@ -283,12 +281,12 @@ def test_the_call_is_noted_where_it_failed(ends: str | Exception, cost: int) -> 
     "text",
     ['{"score": 5}', ' \n{"score": 5}\n', '```json\n{"score": 5}\n```', '```json{"score":5}```\n'],
 )
-def test_an_answer_may_stand_in_a_fence(text: str) -> None:
-    assert Desk(text).run() == {"score": 5}
+def test_a_reply_can_be_in_a_code_fence(text: str) -> None:
+    assert EnrichHarness(text).run() == {"score": 5}
 
 
 @pytest.mark.parametrize("text", ["5", '"5"', "null", "[]", "1e3", '"```json"'])
-def test_an_answer_is_any_value(text: str) -> None:
+def test_a_reply_can_be_any_json_value(text: str) -> None:
     assert parse_answer(text) == json.loads(text)
 
 
@@ -317,14 +315,14 @@ def test_an_answer_is_any_value(text: str) -> None:
         '"' + "é" * (ANSWER_LIMIT // 2) + '"',
     ],
 )
-def test_all_else_is_no_answer(text: str) -> None:
-    failure = Desk(text, schema={}).failure()
+def test_other_replies_are_invalid(text: str) -> None:
+    failure = EnrichHarness(text, schema={}).failure()
     assert str(failure).startswith("JSON parse failed: the answer ")
     assert len(str(failure)) < 300
 
 
-def test_an_answer_that_does_not_fit_is_told_by_its_places() -> None:
-    failure = Desk('{"score": "high"}').failure()
+def test_a_schema_violation_lists_its_paths() -> None:
+    failure = EnrichHarness('{"score": "high"}').failure()
     assert str(failure) == (
         "the answer does not match its schema: answer.score: must be a whole number"
     )
@@ -346,43 +344,43 @@ BAD_ANSWERS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("text", "schema"), BAD_ANSWERS)
-def test_the_policy_takes_a_bad_answer_for_json_that_cannot_be_read(
+def test_the_policy_classifies_an_invalid_reply_as_unreadable_json(
     text: str, schema: dict[str, Any]
 ) -> None:
-    failure = Desk(text, schema=schema).failure()
+    failure = EnrichHarness(text, schema=schema).failure()
     diagnosis = diagnose(Failure.from_exception(failure), builtin_policies()["enrichment"])
     assert (diagnosis.category, diagnosis.blames_subject) == ("json_parse", True)
     assert failure.origin is Origin.ANSWER
 
 
-def test_a_providers_own_error_passes_as_it_is() -> None:
-    with pytest.raises(RefusingError):
-        Desk(RefusingError()).run()
+def test_a_provider_error_is_raised_unchanged() -> None:
+    with pytest.raises(RejectedError):
+        EnrichHarness(RejectedError()).run()
 
 
 # Telling
 
 
-def test_nobody_is_told_unless_asked_for() -> None:
-    desk = Desk()
-    desk.run()
-    assert desk.outbox == []
+def test_the_result_is_delivered_only_on_request() -> None:
+    harness = EnrichHarness()
+    harness.run()
+    assert harness.outbox == []
 
 
-def test_the_result_is_told_where_the_task_came_from() -> None:
-    desk = Desk(tell=True)
-    desk.run()
-    assert desk.outbox == [("ada", '{\n  "score": 5\n}', "key-1:emit")]
+def test_the_result_is_delivered_to_the_chat_of_the_task() -> None:
+    harness = EnrichHarness(tell=True)
+    harness.run()
+    assert harness.outbox == [("ada", '{\n  "score": 5\n}', "key-1:emit")]
 
 
-def test_a_result_that_is_a_text_is_told_as_it_is() -> None:
-    desk = Desk('"é is\\nfine"', schema={}, tell=True)
-    desk.run()
-    assert desk.outbox == [("ada", "é is\nfine", "key-1:emit")]
+def test_a_text_result_is_delivered_unchanged() -> None:
+    harness = EnrichHarness('"é is\\nfine"', schema={}, tell=True)
+    harness.run()
+    assert harness.outbox == [("ada", "é is\nfine", "key-1:emit")]
 
 
-def test_an_enrichment_that_was_lost_is_simply_asked_for_again() -> None:
-    desk = Desk()
-    assert capabilities_of(desk.handler, desk.work.task) == HandlerCapabilities(
+def test_a_lost_enrichment_is_requested_again() -> None:
+    harness = EnrichHarness()
+    assert capabilities_of(harness.handler, harness.work.task) == HandlerCapabilities(
         has_prepare=True, has_emit=True, indeterminate_policy=IndeterminatePolicy.REPEAT
     )

@@ -1,4 +1,4 @@
-"""Work that another function does: what it is sent, and what becomes of its answer."""
+"""Tasks executed by a Lambda function: the request, and how its response is read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class FailedError(Exception):
 
 
 class Functions:
-    """Remembers the calls, and answers all of them alike."""
+    """Records the calls, and gives the same response to each."""
 
     def __init__(self, answer: Any = None, error: Exception | None = None) -> None:
         self.calls: list[tuple[str, Any, timedelta]] = []
@@ -60,7 +60,7 @@ class Functions:
         return call
 
 
-def some_work(*, left: timedelta = MINUTE, **payload: Any) -> RunContext:
+def a_context(*, left: timedelta = MINUTE, **payload: Any) -> RunContext:
     task = claim_task(a_task(type="lambda", payload={"function": "resize", **payload}))
     return RunContext(
         task=task, idempotency_key="key-1", attempt=2, run_id="run-1", deadline=NOW + left
@@ -88,7 +88,7 @@ def mutate(functions: Functions, work: RunContext) -> Any:
         {"timeout": 45, "verifier": {"provider": "x"}, "spec": "s"},
     ],
 )
-def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
+def test_a_valid_payload_is_accepted(payload: dict[str, Any]) -> None:
     check_payload({"function": "resize", **payload}, a_handler(Functions()))
 
 
@@ -108,30 +108,28 @@ def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
         ({"Input": 1}, "Input: unknown key; allowed keys: function, input, "),
     ],
 )
-def test_a_payload_that_is_wrong_is_refused_by_its_key(
-    payload: dict[str, Any], message: str
-) -> None:
+def test_an_invalid_payload_is_rejected_with_its_key(payload: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=":") as refused:
         check_payload({"function": "resize", **payload}, a_handler(Functions()))
     assert str(refused.value).startswith(message)
 
 
-def test_where_no_function_may_be_called_that_is_said() -> None:
+def test_the_error_says_that_no_function_is_allowed() -> None:
     handler = LambdaHandler(Functions(), ManualClock(NOW), frozenset())
     with pytest.raises(ValueError, match="function: must be one of: none is configured"):
         handler.check({"function": "resize"})
 
 
-def test_the_function_gets_its_input_and_what_makes_a_repeat_harmless() -> None:
+def test_the_function_receives_its_input_and_the_idempotency_key() -> None:
     functions = Functions()
-    mutate(functions, some_work(input={"é": [1]}))
+    mutate(functions, a_context(input={"é": [1]}))
     name, sent, _ = functions.call
     assert name == "resize"
     assert sent == {"input": {"é": [1]}, "task_id": ID, "key": "key-1", "attempt": 2}
 
 
-def test_what_the_function_answers_is_the_result() -> None:
-    assert mutate(Functions({"done": [True, None]}), some_work()) == {"done": [True, None]}
+def test_the_response_of_the_function_is_the_result() -> None:
+    assert mutate(Functions({"done": [True, None]}), a_context()) == {"done": [True, None]}
 
 
 @pytest.mark.parametrize(
@@ -143,34 +141,34 @@ def test_what_the_function_answers_is_the_result() -> None:
         ({"timeout": 1}, SECOND, SECOND),
     ],
 )
-def test_a_call_takes_no_longer_than_asked_for_nor_than_the_lease(
+def test_the_timeout_is_the_shorter_of_payload_and_lease(
     payload: dict[str, Any], left: timedelta, timeout: timedelta
 ) -> None:
     functions = Functions()
-    mutate(functions, some_work(left=left, **payload))
+    mutate(functions, a_context(left=left, **payload))
     assert functions.call[2] == timeout
 
 
-def test_without_any_time_left_nothing_is_called() -> None:
+def test_without_remaining_time_no_function_is_called() -> None:
     functions = Functions()
     with pytest.raises(LeaseLostError):
-        mutate(functions, some_work(left=0.9 * SECOND))
+        mutate(functions, a_context(left=0.9 * SECOND))
     assert functions.calls == []
 
 
-def test_a_function_that_may_not_be_called_any_more_is_not() -> None:
+def test_a_function_that_is_no_longer_allowed_is_not_called() -> None:
     functions = Functions()
     with pytest.raises(
         NotConfiguredError, match="the function wipe is not configured in this deployment"
     ):
-        mutate(functions, some_work(function="wipe"))
+        mutate(functions, a_context(function="wipe"))
     assert functions.calls == []
 
 
-def test_an_error_passes_as_it_is() -> None:
+def test_an_error_is_raised_unchanged() -> None:
     error = FailedError()
     with pytest.raises(FailedError) as failed:
-        mutate(Functions(error=error), some_work())
+        mutate(Functions(error=error), a_context())
     assert failed.value is error
 
 
@@ -181,10 +179,10 @@ def test_an_error_passes_as_it_is() -> None:
         ({"idempotent": True}, IndeterminatePolicy.REPEAT),
     ],
 )
-def test_a_call_that_was_lost_is_repeated_only_where_that_is_harmless(
+def test_a_lost_call_is_repeated_only_if_idempotent(
     payload: dict[str, Any], in_doubt: IndeterminatePolicy
 ) -> None:
-    capabilities = capabilities_of(a_handler(Functions()), some_work(**payload).task)
+    capabilities = capabilities_of(a_handler(Functions()), a_context(**payload).task)
     assert capabilities == HandlerCapabilities(indeterminate_policy=in_doubt)
 
 
@@ -196,9 +194,9 @@ def remote(functions: Functions, **options: Any) -> RemoteHandler:
 
 
 @pytest.mark.parametrize("phase", ["prepare", "mutate", "emit", "reconcile"])
-def test_each_phase_is_sent_with_all_that_is_known(phase: str) -> None:
+def test_each_phase_is_sent_with_the_full_context(phase: str) -> None:
     functions = Functions({"applied": None})
-    work = some_work()
+    work = a_context()
     work.prepared, work.result = {"p": 1}, {"r": 2}
     getattr(remote(functions), phase)(work)
     name, sent, timeout = functions.call
@@ -214,8 +212,8 @@ def test_each_phase_is_sent_with_all_that_is_known(phase: str) -> None:
 
 
 @pytest.mark.parametrize("phase", ["prepare", "mutate"])
-def test_what_a_phase_answers_is_what_it_returns(phase: str) -> None:
-    assert getattr(remote(Functions([1])), phase)(some_work()) == [1]
+def test_the_response_of_a_phase_is_its_result(phase: str) -> None:
+    assert getattr(remote(Functions([1])), phase)(a_context()) == [1]
 
 
 @pytest.mark.parametrize(
@@ -227,16 +225,16 @@ def test_what_a_phase_answers_is_what_it_returns(phase: str) -> None:
         ({"applied": None}, Unknown()),
     ],
 )
-def test_a_function_finds_out_whether_it_did_its_work(answer: Any, finding: Any) -> None:
-    assert remote(Functions(answer)).reconcile(some_work()) == finding
+def test_a_function_can_reconcile(answer: Any, finding: Any) -> None:
+    assert remote(Functions(answer)).reconcile(a_context()) == finding
 
 
 @pytest.mark.parametrize(
     "answer", [None, {}, {"applied": "yes"}, {"applied": 1}, {"applied": 0}, []]
 )
-def test_a_finding_that_is_none_is_the_functions_mistake(answer: Any) -> None:
+def test_an_invalid_reconcile_result_is_an_error_of_the_function(answer: Any) -> None:
     with pytest.raises(InvalidReconcileResultError, match="bill must answer") as failed:
-        remote(Functions(answer)).reconcile(some_work())
+        remote(Functions(answer)).reconcile(a_context())
     assert failed.value.origin is Origin.LOGIC
 
 
@@ -260,32 +258,32 @@ def test_a_finding_that_is_none_is_the_functions_mistake(answer: Any) -> None:
         ),
     ],
 )
-def test_the_engine_knows_which_phases_there_are(
+def test_the_capabilities_follow_from_the_phases(
     phases: set[str], capabilities: HandlerCapabilities
 ) -> None:
     handler = remote(Functions(), phases=frozenset(phases))
-    assert capabilities_of(handler, some_work().task) == capabilities
+    assert capabilities_of(handler, a_context().task) == capabilities
 
 
-def test_unless_told_otherwise_there_are_all_phases() -> None:
+def test_all_phases_are_enabled_by_default() -> None:
     handler = remote(Functions())
     every = HandlerCapabilities(
         has_prepare=True, has_emit=True, indeterminate_policy=IndeterminatePolicy.RECONCILE
     )
-    assert capabilities_of(handler, some_work().task) == every
+    assert capabilities_of(handler, a_context().task) == every
 
 
-def test_a_phase_that_is_not_there_calls_nobody() -> None:
+def test_a_disabled_phase_calls_no_function() -> None:
     functions = Functions()
     handler: Handler = remote(functions, phases=frozenset({"mutate"}))
-    assert (handler.prepare(some_work()), handler.reconcile(some_work())) == (None, Unknown())
+    assert (handler.prepare(a_context()), handler.reconcile(a_context())) == (None, Unknown())
     assert functions.calls == []
 
 
 def test_two_handlers_do_not_share_their_phases() -> None:
     first = remote(Functions(), phases=frozenset({"mutate", "emit"}))
     second = remote(Functions(), phases=frozenset({"mutate"}))
-    task = some_work().task
+    task = a_context().task
     assert (capabilities_of(first, task).has_emit, capabilities_of(second, task).has_emit) == (
         True,
         False,
@@ -293,20 +291,20 @@ def test_two_handlers_do_not_share_their_phases() -> None:
 
 
 @pytest.mark.parametrize("phases", [set(), {"prepare"}, {"mutate", "check"}])
-def test_phases_that_make_no_sense_are_refused(phases: set[str]) -> None:
+def test_invalid_phases_are_rejected(phases: set[str]) -> None:
     with pytest.raises(ValueError, match="phases: must be mutate"):
         remote(Functions(), phases=frozenset(phases))
 
 
-def test_a_repeat_may_be_harmless_for_a_whole_type() -> None:
+def test_a_type_can_be_declared_idempotent() -> None:
     handler = remote(Functions(), phases=frozenset({"mutate"}), idempotent=True)
     assert (
-        capabilities_of(handler, some_work().task).indeterminate_policy
+        capabilities_of(handler, a_context().task).indeterminate_policy
         is IndeterminatePolicy.REPEAT
     )
 
 
-def test_a_phase_has_no_more_time_than_its_type() -> None:
+def test_the_timeout_of_a_phase_is_bounded_by_its_type() -> None:
     functions = Functions()
-    remote(functions, timeout=5 * SECOND).mutate(some_work())
+    remote(functions, timeout=5 * SECOND).mutate(a_context())
     assert functions.call[2] == 5 * SECOND

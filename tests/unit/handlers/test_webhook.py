@@ -1,4 +1,4 @@
-"""A webhook: what its payload may say, what goes out, and how its receiver's word is understood."""
+"""The webhook handler: payload validation, the request, and how its response is read."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class NoKeys:
 SIGNING = FixedKeys(webhook_signing="whsec_" + base64.b64encode(KEY).decode())
 
 
-class TimedPoster:
-    """Notes how long it was given."""
+class TimedHttpClient:
+    """Records the timeout of each request."""
 
     def __init__(self) -> None:
         self.timeouts: list[timedelta] = []
@@ -97,7 +97,7 @@ def refused(receiver: Receiver) -> WebhookRefusedError:
 
 
 def problem_with(*, loopback_allowed: bool = False, **payload: Any) -> str:
-    handler = WebhookHandler(TimedPoster(), SIGNING, ManualClock(NOW), loopback_allowed)
+    handler = WebhookHandler(TimedHttpClient(), SIGNING, ManualClock(NOW), loopback_allowed)
     with pytest.raises(ValueError, match=": ") as error:
         check_payload(payload, handler)
     return str(error.value)
@@ -122,16 +122,16 @@ def problem_with(*, loopback_allowed: bool = False, **payload: Any) -> str:
         {"url": "https://localhost/"},  # a name is looked up only when it runs
     ],
 )
-def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
-    handler = WebhookHandler(TimedPoster(), SIGNING, ManualClock(NOW))
+def test_a_valid_payload_is_accepted(payload: dict[str, Any]) -> None:
+    handler = WebhookHandler(TimedHttpClient(), SIGNING, ManualClock(NOW))
     check_payload({"url": URL, **payload}, handler)
 
 
-def test_a_key_that_is_not_known_is_named() -> None:
+def test_the_error_names_an_unknown_key() -> None:
     assert problem_with(url=URL, ulr=URL).startswith("ulr: unknown key; allowed keys: url, body")
 
 
-def test_a_payload_with_a_key_that_was_taken_by_earlier_code_still_runs(receiver: Receiver) -> None:
+def test_a_stored_payload_with_a_legacy_key_still_runs(receiver: Receiver) -> None:
     assert run(receiver, note="stored by earlier code")["status"] == 200
 
 
@@ -140,18 +140,18 @@ def test_a_url_is_required() -> None:
 
 
 @pytest.mark.parametrize("url", [None, 5, [], {}, True])
-def test_a_url_is_a_text(url: Any) -> None:
+def test_a_url_must_be_a_string(url: Any) -> None:
     assert problem_with(url=url) == "url: must be a string"
 
 
 @pytest.mark.parametrize(
     "url", ["", "hook", "http://hooks.example/", "http://127.0.0.1/", "ftp://a/"]
 )
-def test_a_webhook_is_encrypted(url: str) -> None:
+def test_a_url_must_use_https(url: str) -> None:
     assert problem_with(url=url) == "url: must begin with https://"
 
 
-def test_a_local_stack_may_speak_to_itself_without_encryption() -> None:
+def test_a_local_stack_accepts_http_on_the_loopback() -> None:
     HANDLER.check({"url": "http://127.0.0.1:3000/"})
 
 
@@ -172,17 +172,17 @@ def test_a_local_stack_may_speak_to_itself_without_encryption() -> None:
         "[fd00:ec2::254]",
     ],
 )
-def test_an_inner_address_is_refused_at_the_door(host: str) -> None:
+def test_a_private_address_is_rejected_on_creation(host: str) -> None:
     assert problem_with(url=f"https://{host}/").endswith("is not a public address")
 
 
 @pytest.mark.parametrize("url", ["http://8.8.8.8/", "https://169.254.169.254/", "http://[::]/"])
-def test_a_local_stack_may_speak_to_itself_only(url: str) -> None:
+def test_a_local_stack_accepts_no_private_address_but_the_loopback(url: str) -> None:
     problem = problem_with(url=url, loopback_allowed=True)
     assert problem.endswith("is not a public address")
 
 
-def test_a_url_with_a_password_is_refused_without_repeating_it() -> None:
+def test_a_url_with_a_password_is_rejected_without_quoting_it() -> None:
     problem = problem_with(url="https://user:s3cret@hooks.example/")
     assert problem == "url: must not contain a user name or a password"
 
@@ -214,7 +214,7 @@ def test_headers_are_an_object_of_at_most_twenty(headers: Any) -> None:
         "webhook-anything",
     ],
 )
-def test_a_header_that_is_ours_to_say_cannot_be_set(name: str) -> None:
+def test_a_reserved_header_cannot_be_set(name: str) -> None:
     assert (
         problem_with(url=URL, headers={name: "x"})
         == f"headers: {name} is set by Duecourse and cannot be given"
@@ -222,25 +222,25 @@ def test_a_header_that_is_ours_to_say_cannot_be_set(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "X A", "X:", "X\r\nY", "X\n", "Ü", "x" * 101])
-def test_the_name_of_a_header_is_one_word(name: str) -> None:
+def test_a_header_name_must_be_one_token(name: str) -> None:
     problem = problem_with(url=URL, headers={name: "x"})
     assert problem == "headers: the name of a header must be one token, such as X-Team"
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-B: c", "a\nb", "a\r\n b", "\x00", "\x7f", "ü", "☃"])
-def test_the_value_of_a_header_is_one_line(value: str) -> None:
+def test_a_header_value_must_be_one_line(value: str) -> None:
     problem = problem_with(url=URL, headers={"X-A": value})
     assert problem == "headers: X-A must be one line of plain ASCII"
 
 
 @pytest.mark.parametrize("value", [None, 5, True, ["x"], "x" * 2_001])
-def test_the_value_of_a_header_is_a_text(value: Any) -> None:
+def test_a_header_value_must_be_a_string(value: Any) -> None:
     problem = problem_with(url=URL, headers={"X-A": value})
     assert problem == "headers: every value must be a string of at most 2,000 characters"
 
 
 @pytest.mark.parametrize("timeout", [0, 31, -1, 1.5, "10", None, True])
-def test_a_timeout_is_a_number_of_seconds(timeout: Any) -> None:
+def test_a_timeout_must_be_a_number_of_seconds(timeout: Any) -> None:
     problem = problem_with(url=URL, timeout=timeout)
     assert problem == "timeout: must be a whole number from 1 to 30"
 
@@ -248,19 +248,19 @@ def test_a_timeout_is_a_number_of_seconds(timeout: Any) -> None:
 # What goes out.
 
 
-def test_the_body_goes_out_as_json(receiver: Receiver) -> None:
+def test_the_body_is_sent_as_json(receiver: Receiver) -> None:
     run(receiver, body={"text": "ü", "n": [1, None]})
     (request,) = receiver.requests
     assert request.json == {"text": "ü", "n": [1, None]}
     assert request.headers["content-type"] == "application/json"
 
 
-def test_a_body_of_null_is_sent_as_such(receiver: Receiver) -> None:
+def test_a_null_body_is_sent_as_null(receiver: Receiver) -> None:
     run(receiver, body=None)
     assert receiver.requests[0].body == b"null"
 
 
-def test_without_a_body_the_task_tells_of_itself(receiver: Receiver) -> None:
+def test_without_a_body_the_task_is_sent(receiver: Receiver) -> None:
     run(receiver)
     assert receiver.requests[0].json == {
         "task_id": ID,
@@ -269,25 +269,25 @@ def test_without_a_body_the_task_tells_of_itself(receiver: Receiver) -> None:
     }
 
 
-def test_the_key_of_the_occurrence_goes_along(receiver: Receiver) -> None:
+def test_the_idempotency_key_is_sent(receiver: Receiver) -> None:
     run(receiver)
     headers = receiver.requests[0].headers
     assert headers["idempotency-key"] == headers["webhook-id"] == "key-1"
 
 
-def test_it_says_who_it_is(receiver: Receiver) -> None:
+def test_the_request_has_a_user_agent(receiver: Receiver) -> None:
     run(receiver)
     assert receiver.requests[0].headers["user-agent"] == f"duecourse/{__version__}"
 
 
-def test_the_tasks_own_headers_go_along(receiver: Receiver) -> None:
+def test_the_headers_of_the_payload_are_sent(receiver: Receiver) -> None:
     run(receiver, headers={"Authorization": TOKEN, "Content-Type": "application/cloudevents+json"})
     headers = receiver.requests[0].headers
     assert headers["authorization"] == TOKEN
     assert headers["content-type"] == "application/cloudevents+json"
 
 
-def test_its_receiver_can_tell_who_sent_it(receiver: Receiver) -> None:
+def test_the_request_is_signed(receiver: Receiver) -> None:
     run(receiver, body={"a": 1})
     (request,) = receiver.requests
     timestamp = str(int(NOW.timestamp()))
@@ -307,14 +307,14 @@ def test_without_a_secret_nothing_is_sent(receiver: Receiver, keys: FixedKeys) -
     assert receiver.connections == 0
 
 
-def test_where_the_secret_cannot_be_read_nothing_was_tried(receiver: Receiver) -> None:
+def test_an_unreadable_secret_is_an_error_without_effect(receiver: Receiver) -> None:
     handler = WebhookHandler(HANDLER.http_client, NoKeys(), HANDLER.clock, is_loopback_allowed=True)
     with pytest.raises(NotAttemptedError):
         run(receiver, handler)
     assert receiver.connections == 0
 
 
-def test_a_payload_that_no_longer_passes_the_door_is_not_sent() -> None:
+def test_a_payload_that_is_no_longer_valid_is_not_sent() -> None:
     with pytest.raises(NotSentError) as error:
         HANDLER.mutate(work_of({"url": "ftp://hooks.example/s3cret"}))
     assert error.value.code == "bad_payload"
@@ -325,35 +325,39 @@ def test_a_payload_that_no_longer_passes_the_door_is_not_sent() -> None:
     ("payload", "left", "given"),
     [({}, 60, 10), ({"timeout": 25}, 60, 25), ({"timeout": 25}, 7, 7), ({}, 7, 7), ({}, -1, -1)],
 )
-def test_it_takes_no_longer_than_is_left(payload: dict[str, Any], left: int, given: int) -> None:
-    poster = TimedPoster()
-    handler = WebhookHandler(poster, SIGNING, ManualClock(NOW))
+def test_the_timeout_is_bounded_by_the_remaining_time(
+    payload: dict[str, Any], left: int, given: int
+) -> None:
+    http_client = TimedHttpClient()
+    handler = WebhookHandler(http_client, SIGNING, ManualClock(NOW))
     handler.mutate(work_of({"url": URL, **payload}, deadline=NOW + timedelta(seconds=left)))
-    assert poster.timeouts == [timedelta(seconds=given)]
+    assert http_client.timeouts == [timedelta(seconds=given)]
 
 
 # How the receiver's word is understood.
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
-def test_a_status_of_success_is_kept_with_the_body(receiver: Receiver, status: int) -> None:
+def test_a_success_stores_the_status_and_the_body(receiver: Receiver, status: int) -> None:
     receiver.answer(status)
     assert run(receiver) == {"status": status, "body": ""}
 
 
-def test_of_a_long_body_the_beginning_is_kept(receiver: Receiver) -> None:
+def test_a_long_response_body_is_truncated(receiver: Receiver) -> None:
     receiver.answer(200, b"\xff" + "ü".encode() * 5_000)
     assert run(receiver)["body"] == "\ufffd" + "ü" * 1_999
 
 
-def test_a_refusal_says_the_status_and_how_the_body_begins(receiver: Receiver) -> None:
+def test_an_error_response_is_reported_with_status_and_start_of_the_body(
+    receiver: Receiver,
+) -> None:
     receiver.answer(422, b"no such list " + b"z" * 1_000)
     error = refused(receiver)
     assert (error.type, error.status, error.code) == ("WebhookRefused", 422, None)
     assert str(error) == "127.0.0.1 answered 422: no such list " + "z" * 287
 
 
-def test_a_refusal_without_a_body_says_the_status(receiver: Receiver) -> None:
+def test_an_error_response_without_a_body_is_reported_with_its_status(receiver: Receiver) -> None:
     receiver.answer(500)
     assert str(refused(receiver)) == "127.0.0.1 answered 500"
 
@@ -361,14 +365,16 @@ def test_a_refusal_without_a_body_says_the_status(receiver: Receiver) -> None:
 @pytest.mark.parametrize(
     ("header", "seconds"), [("120", 120), ("Tue, 17 Feb 2026 12:01:30 GMT", 90)]
 )
-def test_a_receiver_may_ask_to_be_left_alone(receiver: Receiver, header: str, seconds: int) -> None:
+def test_retry_after_is_read_from_the_response(
+    receiver: Receiver, header: str, seconds: int
+) -> None:
     receiver.answer(503, headers={"Retry-After": header})
     failure = Failure.from_exception(refused(receiver), at=NOW)
     assert failure.retry_after == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_a_refusal_that_is_not_followed(receiver: Receiver, status: int) -> None:
+def test_a_redirect_is_an_error_and_is_not_followed(receiver: Receiver, status: int) -> None:
     receiver.redirect(receiver.url("/elsewhere?token=t0ken"), status)
     told = f"127.0.0.1 answered {status} (redirects are not followed)"
     assert str(refused(receiver)) == told
@@ -376,12 +382,12 @@ def test_a_redirect_is_a_refusal_that_is_not_followed(receiver: Receiver, status
 
 
 @pytest.mark.parametrize("status", [302, 400, 401, 404, 408, 409, 410, 422, 429, 500, 501, 503])
-def test_the_receivers_own_word_says_that_nothing_happened(receiver: Receiver, status: int) -> None:
+def test_a_rejection_by_the_receiver_has_no_effect(receiver: Receiver, status: int) -> None:
     receiver.answer(status)
     assert refused(receiver).effect is Effect.NONE
 
 
-def test_a_pointer_to_what_came_of_it_leaves_open_what_that_was(receiver: Receiver) -> None:
+def test_a_see_other_response_has_an_unknown_effect(receiver: Receiver) -> None:
     receiver.redirect("https://hooks.example/jobs/7", 303)
     assert refused(receiver).effect is Effect.UNKNOWN
 
@@ -394,14 +400,12 @@ def test_a_pointer_to_what_came_of_it_leaves_open_what_that_was(receiver: Receiv
     ],
     ids=["cut short", "too large"],
 )
-def test_a_yes_counts_also_where_the_rest_of_the_answer_is_missing(
-    receiver: Receiver, raw: bytes
-) -> None:
+def test_an_incomplete_success_response_is_a_success(receiver: Receiver, raw: bytes) -> None:
     receiver.send_raw(raw)
     assert run(receiver) == {"status": 200, "body": None}
 
 
-def test_a_no_whose_rest_is_missing_leaves_open_what_happened(receiver: Receiver) -> None:
+def test_an_incomplete_error_response_has_an_unknown_effect(receiver: Receiver) -> None:
     receiver.send_raw(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nabcd")
     with pytest.raises(NoResponseError) as error:
         run(receiver)
@@ -409,18 +413,18 @@ def test_a_no_whose_rest_is_missing_leaves_open_what_happened(receiver: Receiver
 
 
 @pytest.mark.parametrize("status", [502, 504, 520, 524])
-def test_a_gateway_cannot_say_what_happened_behind_it(receiver: Receiver, status: int) -> None:
+def test_a_gateway_error_has_an_unknown_effect(receiver: Receiver, status: int) -> None:
     receiver.answer(status)
     assert refused(receiver).effect is Effect.UNKNOWN
 
 
-def test_silence_leaves_open_what_happened(receiver: Receiver) -> None:
+def test_a_missing_response_has_an_unknown_effect(receiver: Receiver) -> None:
     receiver.drop_connection()
     with pytest.raises(NoResponseError):
         run(receiver)
 
 
-def test_what_was_not_sent_has_done_nothing() -> None:
+def test_a_request_that_was_not_sent_has_no_effect() -> None:
     with Receiver() as receiver:
         url = receiver.url()
     with pytest.raises(NotSentError) as error:
@@ -428,9 +432,11 @@ def test_what_was_not_sent_has_done_nothing() -> None:
     assert error.value.code == "ECONNREFUSED"
 
 
-def test_a_name_that_leads_inward_is_refused_when_it_runs(receiver: Receiver) -> None:
-    poster = SsrfSafeHttpClient(resolve=lambda *_: ["127.0.0.1"])
-    handler = WebhookHandler(poster, SIGNING, HANDLER.clock)
+def test_a_name_that_resolves_to_a_private_address_is_rejected_at_run_time(
+    receiver: Receiver,
+) -> None:
+    http_client = SsrfSafeHttpClient(resolve=lambda *_: ["127.0.0.1"])
+    handler = WebhookHandler(http_client, SIGNING, HANDLER.clock)
     with pytest.raises(NotSentError) as error:
         handler.mutate(work_of({"url": f"https://hooks.example:{receiver.port}/"}))
     assert error.value.code == "address_refused"
@@ -438,8 +444,6 @@ def test_a_name_that_leads_inward_is_refused_when_it_runs(receiver: Receiver) ->
 
 
 @pytest.mark.parametrize(("payload", "policy"), [({}, "ask"), ({"idempotent": True}, "repeat")])
-def test_only_a_receiver_that_honours_the_key_is_told_twice(
-    payload: dict[str, Any], policy: str
-) -> None:
+def test_only_an_idempotent_receiver_is_called_again(payload: dict[str, Any], policy: str) -> None:
     task = a_task(type="webhook", payload={"url": URL, **payload})
     assert capabilities_of(HANDLER, task).indeterminate_policy is IndeterminatePolicy(policy)

@@ -1,4 +1,4 @@
-"""The files of the dashboard and the playground: small, complete, and without a way around text."""
+"""The files of the dashboard and the playground: short, complete and without unsafe markup."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PLAYGROUND = ROOT / "local" / "playground"
 FILES = sorted([*DASHBOARD.iterdir(), *PLAYGROUND.iterdir()])
 SCRIPTS = [path for path in FILES if path.suffix == ".js"]
 LONGEST = 250
-_WAYS_AROUND = re.compile(
+_UNSAFE_CALLS = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|srcdoc"
     r"|setHTML|createContextualFragment|DOMParser|createPolicy|javascript:"
 )
@@ -19,7 +19,7 @@ _IMPORTED = re.compile(r'(?:from|import) "([^"]+)"')
 _OUTSIDE = re.compile(r"(?:https?:|wss?:)?//(?!www\.w3\.org/2000/svg)[a-z0-9-]+\.[a-z]", re.I)
 
 
-def test_there_are_files_to_look_at() -> None:
+def test_the_folders_contain_files() -> None:
     assert len(SCRIPTS) > 10
     assert len(FILES) > len(SCRIPTS)
 
@@ -31,12 +31,12 @@ def test_a_file_is_short_and_names_no_other_host() -> None:
     assert {name: found for name, found in hosts.items() if found} == {}
 
 
-def test_no_script_makes_markup_or_code_of_a_text() -> None:
-    ways = {path.name: _WAYS_AROUND.findall(path.read_text()) for path in SCRIPTS}
+def test_no_script_builds_markup_or_code_from_text() -> None:
+    ways = {path.name: _UNSAFE_CALLS.findall(path.read_text()) for path in SCRIPTS}
     assert {name: found for name, found in ways.items() if found} == {}
 
 
-def test_what_a_script_imports_is_there() -> None:
+def test_every_imported_script_exists() -> None:
     imports = [(path, one) for path in SCRIPTS for one in _IMPORTED.findall(path.read_text())]
     assert imports
     for path, imported in imports:
@@ -44,8 +44,8 @@ def test_what_a_script_imports_is_there() -> None:
         assert (path.parent / imported).is_file(), (path.name, imported)
 
 
-def test_no_script_is_left_over() -> None:
-    """Each is reached from the page, or from the module that the local stack names."""
+def test_every_script_is_imported() -> None:
+    """Each script is imported by the page, or by the module that the local stack names."""
     reached: set[str] = set()
     ahead = [DASHBOARD / "main.js", PLAYGROUND / "playground.js"]
     while ahead:
@@ -56,7 +56,7 @@ def test_no_script_is_left_over() -> None:
     assert reached == {path.name for path in SCRIPTS}
 
 
-def test_the_page_holds_nothing_that_its_policy_forbids() -> None:
+def test_the_page_complies_with_its_content_security_policy() -> None:
     page = (DASHBOARD / "index.html").read_text()
     assert not re.search(r"<style|\sstyle=|\son\w+=", page)
     assert re.findall(r"<script\b[^>]*>(.*?)</script>", page, re.DOTALL) == [""]

@@ -1,4 +1,4 @@
-"""What the dashboard's files say again of the system is what the system says."""
+"""The constants that the dashboard repeats equal those of the system."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ DASHBOARD = Path(__file__).parents[4] / "functions" / "api" / "dashboard"
 _NAME = re.compile(r'^ +(?:"([^"]+)"|(\w+)): ["\[]', re.MULTILINE)
 
 
-def written(file: str, name: str) -> str:
-    """What a constant of that file is, as it is written there."""
-    found = re.search(rf"^(?:export )?const {name} = (.*?);", text(file), re.MULTILINE | re.DOTALL)
+def constant_source(file: str, name: str) -> str:
+    """Return the source text of a constant of that file."""
+    found = re.search(
+        rf"^(?:export )?const {name} = (.*?);", read_file(file), re.MULTILINE | re.DOTALL
+    )
     assert found is not None, f"{file} has no {name}"
     return found[1]
 
 
-def text(file: str) -> str:
+def read_file(file: str) -> str:
     return (DASHBOARD / file).read_text()
 
 
@@ -44,13 +46,15 @@ def text(file: str) -> str:
         ("page_dead_letters.js", "CAUSES", list(Cause)),
     ],
 )
-def test_everything_has_a_name_and_nothing_else_has(file: str, name: str, known: list[str]) -> None:
-    named = [quoted or plain for quoted, plain in _NAME.findall(written(file, name))]
+def test_every_value_has_a_label_and_no_label_is_unused(
+    file: str, name: str, known: list[str]
+) -> None:
+    named = [quoted or plain for quoted, plain in _NAME.findall(constant_source(file, name))]
     assert sorted(named) == sorted(map(str, known))
 
 
-def test_the_phases_come_in_their_order() -> None:
-    assert re.findall(r'"(\w+)"', written("run_timeline.js", "PHASES")) == [
+def test_the_phases_are_in_order() -> None:
+    assert re.findall(r'"(\w+)"', constant_source("run_timeline.js", "PHASES")) == [
         str(phase) for phase in Phase
     ]
 
@@ -59,5 +63,5 @@ def test_the_phases_come_in_their_order() -> None:
     ("file", "name", "known"),
     [("board.js", "API_LIMIT", MAX_LISTED), ("board_rows.js", "BUDGET_WARNING", BUDGET_LEVELS[1])],
 )
-def test_a_limit_is_the_same_on_both_sides(file: str, name: str, known: int) -> None:
-    assert int(written(file, name)) == known
+def test_a_limit_is_the_same_in_dashboard_and_system(file: str, name: str, known: int) -> None:
+    assert int(constant_source(file, name)) == known

@@ -11,12 +11,12 @@ from local.cli.line_classifier import classify_lines
 AGENT = read_policies()["agent"]
 
 
-def test_a_line_out_for_each_line_in_and_in_order() -> None:
-    asked = [
+def test_each_input_line_gets_one_output_line_in_order() -> None:
+    inputs = [
         {"id": 1, "message": "a.ts(4,1): error TS1: x", "type": None, "code": None, "status": None},
         {"id": "b", "message": "x", "code": "ECONNRESET"},
     ]
-    answers = [json.loads(line) for line in classify_lines(map(json.dumps, asked), AGENT)]
+    answers = [json.loads(line) for line in classify_lines(map(json.dumps, inputs), AGENT)]
     assert answers[0] == {
         "id": 1,
         "category": "code_error",
@@ -28,7 +28,7 @@ def test_a_line_out_for_each_line_in_and_in_order() -> None:
     assert answers[1]["location"] is None
 
 
-def test_each_is_answered_before_the_next_is_read() -> None:
+def test_each_line_is_answered_before_the_next_is_read() -> None:
     def lines() -> Iterator[str]:
         yield json.dumps({"id": 1, "message": "x"})
         raise AssertionError
@@ -36,12 +36,12 @@ def test_each_is_answered_before_the_next_is_read() -> None:
     assert json.loads(next(classify_lines(lines(), AGENT)))["id"] == 1
 
 
-@pytest.mark.parametrize("said", [{}, {"message": None}])
-def test_an_error_without_a_message_is_one_with_an_empty_message(said: dict[str, None]) -> None:
+@pytest.mark.parametrize("fields", [{}, {"message": None}])
+def test_a_missing_message_equals_an_empty_message(fields: dict[str, None]) -> None:
     for evidence in ({}, {"code": "ECONNRESET"}):
         silent, empty = (
             list(classify_lines([json.dumps({"id": 1, **evidence, **message})], AGENT))
-            for message in (said, {"message": ""})
+            for message in (fields, {"message": ""})
         )
         assert silent == empty
 
@@ -59,6 +59,6 @@ def test_an_error_without_a_message_is_one_with_an_empty_message(said: dict[str,
         ('{"message": "x", "status": "503"}', "line 2: status must be an integer"),
     ],
 )
-def test_a_bad_line_is_named_with_its_field(line: str, sentence: str) -> None:
+def test_an_invalid_line_is_reported_with_its_field(line: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         list(classify_lines(['{"message": "x"}', line], AGENT))

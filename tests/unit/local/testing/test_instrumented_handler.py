@@ -1,4 +1,4 @@
-"""A watched handler is to the engine what the handler is, and tells when its effect happened."""
+"""An instrumented handler behaves like its handler and reports when its effect happened."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Whole(Preparing):
         return Applied(work.idempotency_key)
 
 
-class Harmless(Plain):
+class IdempotentHandler(Plain):
     idempotent = True
 
 
@@ -56,57 +56,59 @@ class Frozen(Handler):
 WORK = RunContext(task=a_task(), idempotency_key="k", attempt=1, run_id="r", deadline=NOW)
 
 
-def watch(handler: Handler, *faults: Fault) -> tuple[Handler, CallInterceptor, ObservedEffects]:
+def instrument(
+    handler: Handler, *faults: Fault
+) -> tuple[Handler, CallInterceptor, ObservedEffects]:
     waiting = Faults()
     for fault in faults:
         waiting.add(fault)
-    calls, seen = CallInterceptor(waiting), ObservedEffects()
-    return instrument_handler(handler, calls, seen), calls, seen
+    calls, effects_seen = CallInterceptor(waiting), ObservedEffects()
+    return instrument_handler(handler, calls, effects_seen), calls, effects_seen
 
 
-@pytest.mark.parametrize("kind", [Plain, Preparing, Whole, Harmless, Frozen])
-def test_the_engine_sees_the_same_phases(kind: type[Handler]) -> None:
-    found, _, _ = watch(kind())
-    assert capabilities_of(found, a_task()) == capabilities_of(kind(), a_task())
+@pytest.mark.parametrize("kind", [Plain, Preparing, Whole, IdempotentHandler, Frozen])
+def test_an_instrumented_handler_has_the_same_phases(kind: type[Handler]) -> None:
+    instrumented, _, _ = instrument(kind())
+    assert capabilities_of(instrumented, a_task()) == capabilities_of(kind(), a_task())
 
 
-def test_the_handler_itself_stays_as_it_was() -> None:
+def test_the_original_handler_is_unchanged() -> None:
     handler = Whole()
-    found, _, _ = watch(handler)
-    assert (type(handler), isinstance(found, Whole)) == (Whole, True)
+    instrumented, _, _ = instrument(handler)
+    assert (type(handler), isinstance(instrumented, Whole)) == (Whole, True)
 
 
-def test_every_phase_is_a_call_that_can_be_counted() -> None:
-    found, calls, _ = watch(Whole())
+def test_every_phase_is_counted_as_a_call() -> None:
+    instrumented, calls, _ = instrument(Whole())
     phases = ("prepare", "mutate", "emit", "reconcile")
     with attribute_calls_to("worker"):
         for phase in phases:
-            getattr(found, phase)(WORK)
+            getattr(instrumented, phase)(WORK)
     assert calls.counts == {("worker", f"handler.{phase}"): 1 for phase in phases}
 
 
 @pytest.mark.parametrize(("when", "effects"), [("before", 0), ("after", 1)])
-def test_a_crash_before_the_effect_is_none_and_one_after_it_is(when: str, effects: int) -> None:
-    found, _, seen = watch(Plain(), Fault("handler.mutate", when=when))
+def test_only_a_crash_after_the_effect_records_it(when: str, effects: int) -> None:
+    instrumented, _, effects_seen = instrument(Plain(), Fault("handler.mutate", when=when))
     with attribute_calls_to("worker"), pytest.raises(SimulatedCrash):
-        found.mutate(WORK)
-    assert seen.count == effects
+        instrumented.mutate(WORK)
+    assert effects_seen.count == effects
 
 
 @pytest.mark.parametrize(
     ("error", "effects"), [(RuntimeError("no"), 0), (IndeterminateError("perhaps"), 1)]
 )
 def test_an_error_says_whether_the_effect_may_have_happened(error: Exception, effects: int) -> None:
-    found, _, seen = watch(Frozen(error))
+    instrumented, _, effects_seen = instrument(Frozen(error))
     with pytest.raises(type(error)):
-        found.mutate(WORK)
-    assert seen.count == effects
+        instrumented.mutate(WORK)
+    assert effects_seen.count == effects
 
 
-@pytest.mark.parametrize(("kind", "is_harmless"), [(Plain, False), (Harmless, True)])
-def test_it_is_noted_whether_a_repeat_is_declared_harmless(
+@pytest.mark.parametrize(("kind", "is_harmless"), [(Plain, False), (IdempotentHandler, True)])
+def test_each_effect_records_whether_it_is_idempotent(
     kind: type[Handler], is_harmless: bool
 ) -> None:
-    found, _, seen = watch(kind())
-    found.mutate(WORK)
-    assert seen.is_idempotent is is_harmless
+    instrumented, _, effects_seen = instrument(kind())
+    instrumented.mutate(WORK)
+    assert effects_seen.is_idempotent is is_harmless

@@ -1,4 +1,4 @@
-"""No answer is longer than Lambda lets through."""
+"""Responses stay within the size limit of Lambda."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class APage:
 
 
 @pytest.fixture(autouse=True)
-def _room(monkeypatch: pytest.MonkeyPatch) -> None:
+def set_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(responses, "MAX_RESPONSE_SIZE", 1_000)
 
 
 def read(limit: int) -> APage:
-    """Of eight items, each of about 300 characters."""
+    """Return up to eight items of about 300 characters each."""
     items = [{"n": n, "text": "x" * 285} for n in range(min(limit, 8))]
     return APage(items, f"after {limit}" if limit < 8 else None)
 
@@ -41,7 +41,7 @@ def body_of(response: Any) -> Any:
     return json.loads(response.body)
 
 
-def test_a_page_that_fits_is_answered_whole() -> None:
+def test_a_page_that_fits_is_returned_unchanged() -> None:
     body = body_of(page_response(read_after, dict, WALK, limit=3))
     assert ([item["n"] for item in body["items"]], body["next_cursor"]) == (
         [0, 1, 2],
@@ -49,7 +49,7 @@ def test_a_page_that_fits_is_answered_whole() -> None:
     )
 
 
-def test_a_page_that_does_not_fit_is_asked_for_again_shorter() -> None:
+def test_a_page_that_does_not_fit_is_read_again_with_a_smaller_limit() -> None:
     body = body_of(page_response(read_after, dict, WALK, limit=8))
     assert ([item["n"] for item in body["items"]], body["next_cursor"]) == (
         [0, 1],
@@ -57,16 +57,16 @@ def test_a_page_that_does_not_fit_is_asked_for_again_shorter() -> None:
     )
 
 
-def test_a_single_item_is_answered_however_long_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_item_is_returned_whatever_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(responses, "MAX_RESPONSE_SIZE", 10)
     body = body_of(page_response(read_after, dict, WALK, limit=8))
     assert [item["n"] for item in body["items"]] == [0]
 
 
-def test_of_a_long_listing_without_pages_the_newest_is_answered() -> None:
+def test_a_long_list_without_pages_returns_the_newest_items() -> None:
     body = body_of(newest_items_response(read(8).items))
     assert [item["n"] for item in body["items"]] == [5, 6, 7]
 
 
-def test_the_first_that_fit_are_taken() -> None:
+def test_the_first_items_that_fit_are_returned() -> None:
     assert [item["n"] for item in fit_items(read(8).items)] == [0, 1, 2]

@@ -20,10 +20,8 @@ _DIGEST_LENGTH = 12
 
 def code_version(*paths: Path) -> str:
     """Return the version of these folders or files, in this order, such as 0.1.0+5d41402abc4b."""
-    together = hashlib.sha256(
-        "".join(_read_or_compute_fingerprint(part) for part in paths).encode()
-    )
-    return f"{__version__}+{together.hexdigest()[:_DIGEST_LENGTH]}"
+    digest = hashlib.sha256("".join(_read_or_compute_fingerprint(part) for part in paths).encode())
+    return f"{__version__}+{digest.hexdigest()[:_DIGEST_LENGTH]}"
 
 
 def fingerprint(root: Path) -> str:

@@ -52,6 +52,6 @@ def begin_send(alert: Alert, previous: AlertCooldown | None, *, now: datetime) -
     fresh = AlertCooldown(level=alert.level, started_at=now, suppressed_until=now + SEND_LEASE)
     if previous is None:
         return fresh
-    goes_on = not previous.is_sent and previous.level == alert.level
-    since = previous.started_at if goes_on else now
+    is_same_send = not previous.is_sent and previous.level == alert.level
+    since = previous.started_at if is_same_send else now
     return replace(fresh, started_at=since, version=previous.version + 1)

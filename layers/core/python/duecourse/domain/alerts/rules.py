@@ -115,9 +115,9 @@ def find_alerts(signals: Signals, thresholds: AlertThresholds) -> list[Alert]:
 
 
 def is_blocking_work(breaker: CircuitBreaker, *, now: datetime) -> bool:
-    is_shut = breaker.state in (CircuitState.OPEN, CircuitState.HALF_OPEN)
+    is_open = breaker.state in (CircuitState.OPEN, CircuitState.HALF_OPEN)
     return (
-        is_shut
+        is_open
         and breaker.state_until is not None
         and now < breaker.state_until + PROBE_GRACE_PERIOD
     )

@@ -34,8 +34,8 @@ def scan_horizon(now: datetime) -> datetime:
 
 
 def is_due_soon(due_at: datetime, *, now: datetime) -> bool:
-    first_look = _floor_to_minute(due_at - LOOKAHEAD) + SCAN_INTERVAL
-    return first_look < now + INDEX_LAG
+    first_scan = _floor_to_minute(due_at - LOOKAHEAD) + SCAN_INTERVAL
+    return first_scan < now + INDEX_LAG
 
 
 def delay_seconds(due_at: datetime, *, now: datetime) -> int:

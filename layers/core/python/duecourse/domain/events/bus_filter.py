@@ -31,5 +31,5 @@ class BusFilter(StrEnum):
 def filter_for_bus(events: Iterable[LiveEvent], bus_filter: BusFilter) -> list[LiveEvent]:
     if bus_filter is BusFilter.NONE:
         return []
-    is_left_out = ROUTINE_EVENTS if bus_filter is BusFilter.FAILURES else frozenset()
-    return [event for event in events if event.type not in is_left_out]
+    excluded = ROUTINE_EVENTS if bus_filter is BusFilter.FAILURES else frozenset()
+    return [event for event in events if event.type not in excluded]

@@ -75,8 +75,8 @@ class ConnectRequest:
         return f"http://{self.headers.get('host', '')}"
 
     def _offered_subprotocols(self) -> list[str]:
-        offered = self.headers.get("sec-websocket-protocol", "").split(",")
-        return [one.strip() for one in offered]
+        protocols = self.headers.get("sec-websocket-protocol", "").split(",")
+        return [one.strip() for one in protocols]
 
     def _subprotocol_secrets(self) -> list[str]:
         encoded = [

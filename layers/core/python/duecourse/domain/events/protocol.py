@@ -71,14 +71,14 @@ def _parse_object(text: str) -> dict[str, Any]:
 
 def _parse_subscription(raw: dict[str, Any]) -> Subscription:
     fields = Fields(raw, allowed=_SUBSCRIBE_FIELDS)
-    wanted = Subscription(
+    subscription = Subscription(
         types=fields.read("types", _parse_types, ()),
         task_id=fields.read("task_id", _parse_task_id, None),
         channel=fields.read("channel", text_field(_NAME_LIMIT), None),
         sender_id=fields.read("sender_id", text_field(_NAME_LIMIT), None),
     )
     fields.raise_if_invalid()
-    return wanted
+    return subscription
 
 
 def _parse_types(value: Any) -> tuple[str, ...]:

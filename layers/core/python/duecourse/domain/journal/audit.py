@@ -61,10 +61,10 @@ def find_executed_run(old: Task | None, new: Task) -> Run | None:
 
     The run has ended, or its work now waits for verification.
     """
-    begins_to_wait = new.status is Status.PENDING_VERIFICATION and (
+    has_begun_to_wait = new.status is Status.PENDING_VERIFICATION and (
         old is None or old.status is not new.status
     )
-    return new.run if begins_to_wait else ended_run(old, new)
+    return new.run if has_begun_to_wait else ended_run(old, new)
 
 
 def _run_outcome(run: Run) -> str:

@@ -55,7 +55,7 @@ class LoggedError:
 
 def to_logged_error(task: Task, run: Run) -> LoggedError:
     """Return the error log entry of a failed run. `task` is as the failure left it."""
-    noted = run.diagnosis or NOT_DIAGNOSED
+    diagnosis = run.diagnosis or NOT_DIAGNOSED
     return LoggedError(
         id=run.id,
         task_id=task.id,
@@ -63,26 +63,26 @@ def to_logged_error(task: Task, run: Run) -> LoggedError:
         at=run.ended_at or run.started_at,
         category=run.category or UNKNOWN,
         message=run.error or "",
-        confidence=noted.confidence,
-        pattern=noted.pattern,
-        location=noted.location,
-        suggested_fix=noted.fix or None,
-        type=noted.type,
-        code=noted.code,
-        status=noted.status,
-        phase=noted.phase or str(run.phase),
+        confidence=diagnosis.confidence,
+        pattern=diagnosis.pattern,
+        location=diagnosis.location,
+        suggested_fix=diagnosis.fix or None,
+        type=diagnosis.type,
+        code=diagnosis.code,
+        status=diagnosis.status,
+        phase=diagnosis.phase or str(run.phase),
         attempt=run.attempt,
         # A series resets the task's count when it moves on, so the run's own count wins.
-        retry_count=task.retry_count if noted.retry_count is None else noted.retry_count,
-        counted=noted.counted,
-        action=noted.action,
+        retry_count=task.retry_count if diagnosis.retry_count is None else diagnosis.retry_count,
+        counted=diagnosis.counted,
+        action=diagnosis.action,
         next_retry_at=task.next_retry_at,
         policy=task.policy,
         provider=provider_name(task),
-        fingerprint=noted.fingerprint,
-        learned=noted.learned,
-        rule_category=noted.read_as.category if noted.read_as else None,
-        adapted=noted.adapted,
+        fingerprint=diagnosis.fingerprint,
+        learned=diagnosis.learned,
+        rule_category=diagnosis.read_as.category if diagnosis.read_as else None,
+        adapted=diagnosis.adapted,
     )
 
 

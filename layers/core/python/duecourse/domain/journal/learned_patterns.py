@@ -89,8 +89,8 @@ def find_correction(old: Task | None, run: Run, *, at: datetime) -> Correction |
     """Return the correction if this write reclassified a run that had failed before, else None."""
     note = run.diagnosis or NOT_DIAGNOSED
     before = old.run if old else None
-    is_news = before is not None and before.id == run.id and before.diagnosis != run.diagnosis
-    if run.category is None or not (is_news and note.is_corrected):
+    is_changed = before is not None and before.id == run.id and before.diagnosis != run.diagnosis
+    if run.category is None or not (is_changed and note.is_corrected):
         return None
     return Correction(
         category=run.category,

@@ -76,11 +76,11 @@ def count_hour(instant: datetime, counters: Sequence[DailyCounter]) -> HourCount
     day, digit = utc_day(instant), hour_digit(instant)
     of_day = [one for one in counters if one.day == day]
     failed = [one for one in of_day if one.name.startswith(CATEGORY_PREFIX)]
-    ended_well = [one for one in of_day if one.name == LATENESS_COUNTER]
+    succeeded = [one for one in of_day if one.name == LATENESS_COUNTER]
     return HourCounts(
         failed=_sum(failed, HOUR_PREFIX + digit),
-        succeeded=_sum(ended_well, HOUR_PREFIX + digit),
-        late=_sum(ended_well, LATE_HOUR_PREFIX + digit),
+        succeeded=_sum(succeeded, HOUR_PREFIX + digit),
+        late=_sum(succeeded, LATE_HOUR_PREFIX + digit),
     )
 
 

@@ -154,10 +154,10 @@ def record_failure(
     if breaker.state is CircuitState.OPEN or breaker.is_outdated_report(started_at):
         return breaker
     if breaker.state is not CircuitState.CLOSED:
-        again = replace(
+        reopened = replace(
             breaker, failures=breaker.failures + 1, reopen_count=breaker.reopen_count + 1
         )
-        return _open(again, now=now, rules=rules)
+        return _open(reopened, now=now, rules=rules)
     recent = tuple(at for at in breaker.failed_at if now - at <= rules.failure_window)
     counted = replace(breaker, failed_at=(*recent, now), failures=len(recent) + 1)
     if counted.failures < rules.failure_threshold:

@@ -115,9 +115,9 @@ class DynamoBudgets:
     def _register_name(self, name: str, day: date) -> None:
         """Add `name` to the day's list. Beyond MAX_LISTED, new names are left out."""
         names = BudgetDayItem.names
-        moves = [names.add({name}), BudgetDayItem.expires_at.set(self._expiry(day))]
+        actions = [names.add({name}), BudgetDayItem.expires_at.set(self._expiry(day))]
         has_room = names.does_not_exist() | (size(names) < MAX_LISTED)
-        update_if(BudgetDayItem(names_key(day)), moves, condition=has_room)
+        update_if(BudgetDayItem(names_key(day)), actions, condition=has_room)
 
     def _expiry(self, day: date) -> int:
         end = Budget(name="", day=day, limit=0).resets_at
@@ -126,26 +126,26 @@ class DynamoBudgets:
 
 def _try_reserve(key: str, reservation_id: str, cost: int) -> bool:
     held = Path(["held", reservation_id])
-    moves = [
+    actions = [
         held.set(cost),
         BudgetItem.remaining.set(BudgetItem.remaining - cost),
         BudgetItem.calls.set(BudgetItem.calls + 1),
     ]
     has_room = BudgetItem.remaining >= cost
     is_new = held.does_not_exist()
-    return update_if(BudgetItem(key), moves, condition=has_room & is_new)
+    return update_if(BudgetItem(key), actions, condition=has_room & is_new)
 
 
 def _settle(key: str, reservation_id: str, cost: int, actual: int) -> None:
     held = Path(["held", reservation_id])
-    moves = [
+    actions = [
         held.remove(),
         BudgetItem.remaining.set(BudgetItem.remaining + (cost - actual)),
         BudgetItem.spent.set(BudgetItem.spent + actual),
     ]
     # If the condition fails, this reservation was settled after we read it: our own update, whose
     # response was lost.
-    update_if(BudgetItem(key), moves, condition=held == cost)
+    update_if(BudgetItem(key), actions, condition=held == cost)
 
 
 def _apply_limit(item: BudgetItem, setting: BudgetItem) -> None:
@@ -153,12 +153,12 @@ def _apply_limit(item: BudgetItem, setting: BudgetItem) -> None:
 
     Versions only increase, so an older limit cannot overwrite it.
     """
-    moves = [
+    actions = [
         BudgetItem.limit.set(setting.limit),
         BudgetItem.version.set(setting.version),
         BudgetItem.remaining.set(BudgetItem.remaining + (setting.limit - item.limit)),
     ]
-    update_if(item, moves, condition=BudgetItem.version == item.version)
+    update_if(item, actions, condition=BudgetItem.version == item.version)
 
 
 def _find(name: str, day: date) -> Budget | None:

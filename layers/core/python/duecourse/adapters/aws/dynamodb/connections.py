@@ -59,10 +59,10 @@ class DynamoConnections:
         ).save()
 
     def update_subscription(self, connection_id: str, subscription: Subscription) -> bool:
-        wanted = subscription.to_json()
+        values = subscription.to_json()
         attributes = {name: getattr(ConnectionItem, name) for name in SUBSCRIPTION_FIELDS}
         actions = [
-            attribute.set(wanted[name]) if name in wanted else attribute.remove()
+            attribute.set(values[name]) if name in values else attribute.remove()
             for name, attribute in attributes.items()
         ]
         item = ConnectionItem(PARTITION, connection_id)

@@ -128,13 +128,13 @@ class DynamoErrorLog:
         self, transaction: TransactWrite, recovery: Recovery, increments: Iterable[Increment]
     ) -> None:
         at = recovery.recovered_at
-        mark = JournalItem(
+        marker = JournalItem(
             recovery.task_id,
             _RECOVERY_PREFIX + recovery.run_id,
             at=to_text(at),
             expires_at=self._expiry(at),
         )
-        transaction.save(mark, JournalItem.entry.does_not_exist())
+        transaction.save(marker, JournalItem.entry.does_not_exist())
         _add_increments(transaction, increments)
 
     def _write_once(self, fill: Callable[[TransactWrite], None]) -> bool:

@@ -43,8 +43,8 @@ class DynamoQuietHoursStore:
         The shard is marked as used last, so a reader that sees the mark also finds the entry.
         """
         shard, field = _shard_of(owner), Path([_owner_field(owner)])
-        move = field.remove() if quiet_hours is None else field.set(quiet_hours.to_text())
-        QuietItem(_shard_key(shard)).update([move])
+        action = field.remove() if quiet_hours is None else field.set(quiet_hours.to_text())
+        QuietItem(_shard_key(shard)).update([action])
         if quiet_hours is not None and shard not in _used_shards(
             _load(_INDEX_KEY, is_consistent=True)
         ):

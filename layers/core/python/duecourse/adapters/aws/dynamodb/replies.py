@@ -16,7 +16,7 @@ RETENTION = timedelta(days=3)  # no platform redelivers a message for longer
 
 class DynamoReplyStore:
     def get(self, message: Message) -> StoredReply | None:
-        return read_state(_key(message), _to_answered)
+        return read_state(_key(message), _to_reply)
 
     def save(self, message: Message, reply: StoredReply) -> None:
         stored = {"saying": reply.reply.to_json(), "is_told": reply.is_delivered}
@@ -24,7 +24,7 @@ class DynamoReplyStore:
         StateItem(_key(message), value=stored, expires_at=expires_at).save()
 
 
-def _to_answered(item: StateItem) -> StoredReply:
+def _to_reply(item: StateItem) -> StoredReply:
     return StoredReply(ChatMessage.from_json(item.value["saying"]), item.value["is_told"])
 
 

@@ -123,8 +123,11 @@ def _add_increment(increment: Increment) -> None:
         item.update(actions)
         return
     [(name, number)] = increment.maximums.items()
-    stands, passed = Path(name) >= number, Path(name).does_not_exist() | (Path(name) < number)
-    choices = [(actions, stands), ([*actions, Path(name).set(number)], passed)]
+    is_reached, is_exceeded = (
+        Path(name) >= number,
+        Path(name).does_not_exist() | (Path(name) < number),
+    )
+    choices = [(actions, is_reached), ([*actions, Path(name).set(number)], is_exceeded)]
     for attempt in range(2 * MAX_ATTEMPTS):
         actions_to_try, condition = choices[attempt % 2]
         try:

@@ -167,8 +167,8 @@ class DynamoTaskStore:
         return TaskPage(tasks, encode_cursor(position))
 
     def list_soonest(self, limit: int) -> Sequence[Task]:
-        coming = filter(runs_or_comes, self._load_first_due(self._all_shards(), limit))
-        return sorted(coming, key=lambda task: (task.due_at, task.id))
+        tasks = filter(runs_or_comes, self._load_first_due(self._all_shards(), limit))
+        return sorted(tasks, key=lambda task: (task.due_at, task.id))
 
     def list_retries(self, limit: int) -> Sequence[Task]:
         queries = [TaskItem.retry_index.query(lane, limit=limit) for lane in RetryLane]

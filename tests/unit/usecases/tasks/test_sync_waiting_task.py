@@ -299,7 +299,7 @@ def test_an_expired_task_can_be_reviewed_after_reclassification(harness: ReviewH
     assert harness.reviews[-1].status is Status.PENDING
 
 
-def test_a_failure_of_an_escalated_task_can_be_reclassified(harness: ReviewHarness) -> None:
+def test_reclassifying_an_escalated_task_replaces_its_last_guidance(harness: ReviewHarness) -> None:
     first = harness.task.guidance
     harness.cancel(harness.review)
     harness.process_changes()

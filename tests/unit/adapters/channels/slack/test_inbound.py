@@ -270,7 +270,7 @@ def test_edits_bot_messages_and_other_conversations_are_ignored(event: Payload) 
 
 
 @pytest.mark.parametrize("subtype", ["file_share", "thread_broadcast"])
-def test_a_message_with_an_attachment_subtype_is_parsed(subtype: str) -> None:
+def test_file_shares_and_thread_broadcasts_are_parsed(subtype: str) -> None:
     assert parse_event(slack_message(subtype=subtype)) is not None
 
 

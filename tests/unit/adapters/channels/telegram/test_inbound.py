@@ -180,7 +180,7 @@ def test_a_reply_in_a_group_without_topics_is_answered_in_the_group() -> None:
         {"forward_date": 1},
     ],
 )
-def test_anonymous_and_bot_messages_are_ignored(fields: Payload) -> None:
+def test_anonymous_bot_and_forwarded_messages_are_ignored(fields: Payload) -> None:
     assert parse_message("/tasks", **fields) is None
 
 

@@ -13,10 +13,10 @@ from duecourse.adapters.runtime.unreadable_items import reports_unreadable, unre
 from duecourse.app import queues, registry, stores
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
-from duecourse.usecases.dispatch.recover_expired_leases import SweepDeps, recover_expired_leases
 from duecourse.usecases.dispatch.retry_after_deploy import RedeployDeps, retry_tasks_after_deploy
 from duecourse.usecases.dispatch.scan_due import list_shards
 from duecourse.usecases.limits.circuit_breaker import close_recovered_breakers
+from duecourse.usecases.runs.recover_expired_leases import SweepDeps, recover_expired_leases
 
 RESERVED_MS = 20_000
 COUNT_OF = {

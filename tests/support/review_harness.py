@@ -15,9 +15,9 @@ from duecourse.domain.tasks.event import Event
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
-from duecourse.usecases.dispatch.recover_expired_leases import SweepDeps
 from duecourse.usecases.failures.reclassify_task import reclassify_task
 from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
+from duecourse.usecases.runs.recover_expired_leases import SweepDeps
 from duecourse.usecases.tasks.sync_waiting_task import WaitSyncDeps, sync_waiting_task
 
 from tests.support.builders.failures import a_failure_report

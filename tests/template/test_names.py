@@ -19,7 +19,7 @@ TESTS = tuple(
     f"tests/{folder}"
     for folder in (
         *("support", "contract", "functions", "properties"),
-        *("template", "cli", "simulation", "browser"),
+        *("template", "cli", "simulation", "browser", "unit"),
     )
 )
 METAPHORS = frozenset(
@@ -90,6 +90,12 @@ def _module_values(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.id
 
 
+def _variables(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+
+
 def _is_banned(name: str) -> bool:
     plain = name.strip("_").lower()
     return plain in BANNED_NAMES or plain.startswith(PREFIXES)
@@ -107,6 +113,24 @@ def _banned(names: Names) -> list[str]:
 @pytest.mark.parametrize("folder", [*SOURCES, *TESTS])
 def test_every_folder_has_files_to_check(folder: str) -> None:
     assert _files(folder)
+
+
+# Short-lived variables may be participles that say what happened, such as `found` and `claimed`.
+VAGUE_VARIABLES = frozenset(
+    {
+        *("told", "kept", "said", "meant", "heard", "theirs", "mine", "wish", "looked", "ran"),
+        *("asked", "gone", "spoken", "taken", "given", "shown"),
+    }
+)
+
+
+def test_no_variable_of_the_sources_is_a_pronoun_or_a_verb_of_speech() -> None:
+    assert [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path in _files(*SOURCES)
+        for line, name in _variables(ast.parse(path.read_text()))
+        if name in VAGUE_VARIABLES
+    ] == []
 
 
 @pytest.mark.parametrize("names", [_definitions, _parameters, _module_values])

@@ -79,8 +79,8 @@ def test_the_error_names_a_missing_setting(name: str) -> None:
 @pytest.mark.parametrize("name", NUMBERS)
 def test_the_error_names_an_invalid_number(name: str) -> None:
     for value in ("", "0", "-1", "1.5", "four", " 4", "1e3", "²"):
-        said = f"^settings: {name} must be a whole number above 0$"
-        with pytest.raises(SettingsError, match=said):
+        message = f"^settings: {name} must be a whole number above 0$"
+        with pytest.raises(SettingsError, match=message):
             Settings.from_env({**ENV, name: value})
 
 
@@ -108,9 +108,9 @@ def test_every_bus_event_level_is_accepted(wanted: BusFilter) -> None:
     assert Settings.from_env({**ENV, "BUS_EVENTS": wanted}).bus_events == wanted
 
 
-@pytest.mark.parametrize(("said", "adapts"), [("on", True), ("off", False)])
-def test_adapt_delays_is_on_or_off(said: str, adapts: bool) -> None:
-    assert Settings.from_env({**ENV, "ADAPT_DELAYS": said}).has_adaptive_delays is adapts
+@pytest.mark.parametrize(("setting", "adapts"), [("on", True), ("off", False)])
+def test_adapt_delays_is_on_or_off(setting: str, adapts: bool) -> None:
+    assert Settings.from_env({**ENV, "ADAPT_DELAYS": setting}).has_adaptive_delays is adapts
 
 
 def test_all_missing_settings_are_reported_together() -> None:

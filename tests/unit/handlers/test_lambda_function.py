@@ -173,17 +173,17 @@ def test_an_error_is_raised_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "in_doubt"),
+    ("payload", "policy"),
     [
         ({}, IndeterminatePolicy.ASK_PERSON),
         ({"idempotent": True}, IndeterminatePolicy.REPEAT),
     ],
 )
 def test_a_lost_call_is_repeated_only_if_idempotent(
-    payload: dict[str, Any], in_doubt: IndeterminatePolicy
+    payload: dict[str, Any], policy: IndeterminatePolicy
 ) -> None:
     capabilities = capabilities_of(a_handler(Functions()), a_context(**payload).task)
-    assert capabilities == HandlerCapabilities(indeterminate_policy=in_doubt)
+    assert capabilities == HandlerCapabilities(indeterminate_policy=policy)
 
 
 # A type of its own, phase by phase

@@ -322,16 +322,16 @@ def test_a_payload_that_is_no_longer_valid_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "left", "given"),
+    ("payload", "seconds_left", "timeout_seconds"),
     [({}, 60, 10), ({"timeout": 25}, 60, 25), ({"timeout": 25}, 7, 7), ({}, 7, 7), ({}, -1, -1)],
 )
 def test_the_timeout_is_bounded_by_the_remaining_time(
-    payload: dict[str, Any], left: int, given: int
+    payload: dict[str, Any], seconds_left: int, timeout_seconds: int
 ) -> None:
     http_client = TimedHttpClient()
     handler = WebhookHandler(http_client, SIGNING, ManualClock(NOW))
-    handler.mutate(work_of({"url": URL, **payload}, deadline=NOW + timedelta(seconds=left)))
-    assert http_client.timeouts == [timedelta(seconds=given)]
+    handler.mutate(work_of({"url": URL, **payload}, deadline=NOW + timedelta(seconds=seconds_left)))
+    assert http_client.timeouts == [timedelta(seconds=timeout_seconds)]
 
 
 # How the receiver's word is understood.

@@ -410,7 +410,7 @@ def test_a_person_is_notified_once_and_only_after_the_verifier() -> None:
 
 # The commands in the text
 
-PAUSED: dict[str, Any] = {**FAILED_OCCURRENCE, "failed_occurrences": 3, "paused": True}
+PAUSED_SERIES: dict[str, Any] = {**FAILED_OCCURRENCE, "failed_occurrences": 3, "paused": True}
 
 
 def all_notification_texts() -> list[str]:
@@ -429,9 +429,9 @@ def all_notification_texts() -> list[str]:
         await_verification(one_shot, WaitReason.VERIFICATION),
     ]
     failed_occurrences = [
-        fail_run(series, **PAUSED),
+        fail_run(series, **PAUSED_SERIES),
         make_indeterminate(series, **FAILED_OCCURRENCE),
-        make_indeterminate(series, **PAUSED),
+        make_indeterminate(series, **PAUSED_SERIES),
     ]
     pairs = [
         *((one_shot, new) for new in new_versions),
@@ -476,7 +476,7 @@ RETRY_OR_CANCEL = ["Retry now", "Cancel"]
             make_indeterminate(SERIES, **FAILED_OCCURRENCE),
             ["It happened", "It did not happen", "Skip"],
         ),
-        (SERIES, make_indeterminate(SERIES, **PAUSED), ["It happened", "Skip"]),
+        (SERIES, make_indeterminate(SERIES, **PAUSED_SERIES), ["It happened", "Skip"]),
         (ONE_SHOT, await_verification(ONE_SHOT, WaitReason.VERIFICATION), ["Approve", "Reject"]),
         (ONE_SHOT, commit_run(ONE_SHOT), []),
     ],

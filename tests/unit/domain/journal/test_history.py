@@ -184,14 +184,14 @@ def test_a_series_paused_by_its_failures_records_the_reason() -> None:
 # Recovery
 
 
-def events_on_rung(rung: int, **fields: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Return the events of an action's failure on this rung of the recovery ladder."""
-    running = claim_task(an_action(retry_count=rung, **fields), "last")
+def events_at_step(step: int, **fields: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Return the events of an action's failure at this step of the recovery ladder."""
+    running = claim_task(an_action(retry_count=step, **fields), "last")
     return event_details(running, fail_task(running))
 
 
 def test_guidance_is_recorded_with_the_retry() -> None:
-    [(retry, _), (recovery, detail)] = events_on_rung(0)
+    [(retry, _), (recovery, detail)] = events_at_step(0)
     assert (retry, recovery) == ("task:retry_scheduled", "task:recovery_action")
     assert detail == {
         "run_id": "last",
@@ -201,17 +201,17 @@ def test_guidance_is_recorded_with_the_retry() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rung", "expected_type"), [(3, "task:escalated"), (4, "task:permanently_blocked")]
+    ("step", "expected_type"), [(3, "task:escalated"), (4, "task:permanently_blocked")]
 )
-def test_a_blocked_task_records_the_event_of_its_rung(rung: int, expected_type: str) -> None:
-    assert [event_type for event_type, _ in events_on_rung(rung)] == [
+def test_a_blocked_task_records_the_event_of_its_step(step: int, expected_type: str) -> None:
+    assert [event_type for event_type, _ in events_at_step(step)] == [
         "task:recovery_action",
         expected_type,
     ]
 
 
 def test_an_escalation_event_has_error_and_run_status() -> None:
-    [_, (_, detail)] = events_on_rung(3)
+    [_, (_, detail)] = events_at_step(3)
     assert (detail["run_id"], detail["error"], detail["run_status"]) == (
         *("last", "boom", "paused:approval"),
     )
@@ -233,7 +233,7 @@ def test_a_plain_retry_records_no_recovery_action() -> None:
 
 
 def test_a_series_that_is_not_escalated_records_a_failure() -> None:
-    assert [event_type for event_type, _ in events_on_rung(3, repeat="daily")] == ["task:failed"]
+    assert [event_type for event_type, _ in events_at_step(3, repeat="daily")] == ["task:failed"]
 
 
 # Budgets
@@ -349,11 +349,11 @@ def test_cancelling_after_a_failure_does_not_record_the_failure_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("paused", "expected_type"), [(False, "task:paused"), (True, "task:resumed")]
+    ("is_paused", "expected_type"), [(False, "task:paused"), (True, "task:resumed")]
 )
-def test_pause_and_resume_are_recorded(paused: bool, expected_type: str) -> None:
-    task = a_task(paused=paused)
-    assert event_details(task, replace(task, paused=not paused).move_to(Status.PENDING)) == [
+def test_pause_and_resume_are_recorded(is_paused: bool, expected_type: str) -> None:
+    task = a_task(paused=is_paused)
+    assert event_details(task, replace(task, paused=not is_paused).move_to(Status.PENDING)) == [
         (expected_type, {})
     ]
 

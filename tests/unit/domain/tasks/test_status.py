@@ -78,10 +78,10 @@ def test_a_transition_does_not_mutate_the_original_task() -> None:
 
 
 @pytest.mark.parametrize(
-    ("paused", "status", "is_waiting"),
+    ("is_paused", "status", "is_waiting"),
     [(False, "pending", True), (True, "pending", False), (False, "in_progress", False)],
 )
 def test_only_a_pending_unpaused_task_is_waiting(
-    paused: bool, status: str, is_waiting: bool
+    is_paused: bool, status: str, is_waiting: bool
 ) -> None:
-    assert a_task(paused=paused, status=Status(status)).is_waiting is is_waiting
+    assert a_task(paused=is_paused, status=Status(status)).is_waiting is is_waiting

@@ -20,7 +20,7 @@ from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW, parse_instant
 from tests.support.builders.tasks import ID, a_task, an_action, claim_task
 from tests.support.chat_harness import ChatHarness
 
-DONE, MINUTES_20, HOUR_1, TOMORROW = (
+DONE_BUTTON, MINUTES_20, HOUR_1, TOMORROW = (
     button_command.command for button_command in reminder_buttons(a_task())
 )
 SHORT_ID = ID[:8]
@@ -255,7 +255,7 @@ def test_typed_commands_and_legacy_buttons_refer_to_the_last_occurrence() -> Non
     assert [task.due_at for task in harness.tasks if task.status is Status.CANCELLED] == [last]
 
 
-@pytest.mark.parametrize("done_command", [DONE, f"/done {ID}"])
+@pytest.mark.parametrize("done_command", [DONE_BUTTON, f"/done {ID}"])
 def test_copies_created_by_legacy_buttons_are_found(done_command: str) -> None:
     task = a_delivered_reminder(repeat="daily")
     waiting = a_task(id=id_for_key(ID, "snoozed run-1"), due_at=NOW + HOUR)
@@ -433,7 +433,7 @@ def test_an_undelivered_task_in_a_final_status_cannot_be_snoozed(status: Status)
 def test_done_cancels_the_snoozed_copy() -> None:
     harness = ChatHarness(a_delivered_reminder(description="pay"))
     harness.say(MINUTES_20)
-    assert harness.say(DONE) == "Done: pay"
+    assert harness.say(DONE_BUTTON) == "Done: pay"
     assert snoozed_copy(harness).status is Status.CANCELLED
     assert harness.store.get(ID).status is Status.DELIVERED
 
@@ -441,7 +441,7 @@ def test_done_cancels_the_snoozed_copy() -> None:
 def test_done_keeps_the_series_and_the_reply_says_so() -> None:
     series = a_delivered_reminder(repeat="daily")
     harness = ChatHarness(series)
-    assert harness.say(DONE) == (
+    assert harness.say(DONE_BUTTON) == (
         "Done: stretch\nNext occurrence: Wednesday 18 Feb 2026, 12:00 (UTC)"
     )
     assert harness.task == series
@@ -449,7 +449,9 @@ def test_done_keeps_the_series_and_the_reply_says_so() -> None:
 
 def test_the_done_reply_shows_the_next_occurrence_in_the_senders_time_zone() -> None:
     harness = ChatHarness(a_delivered_reminder(repeat="daily")).set_timezone("Asia/Tokyo")
-    assert harness.say(DONE).endswith("Next occurrence: Wednesday 18 Feb 2026, 21:00 (Asia/Tokyo)")
+    assert harness.say(DONE_BUTTON).endswith(
+        "Next occurrence: Wednesday 18 Feb 2026, 21:00 (Asia/Tokyo)"
+    )
 
 
 def test_cancelling_a_series_cancels_its_snoozed_copies() -> None:
@@ -465,7 +467,7 @@ def test_cancelling_a_series_cancels_its_snoozed_copies() -> None:
     assert len(harness.tasks) == 4
 
 
-@pytest.mark.parametrize("command", [DONE, f"/cancel {SHORT_ID}"])
+@pytest.mark.parametrize("command", [DONE_BUTTON, f"/cancel {SHORT_ID}"])
 def test_a_copy_that_was_snoozed_twice_is_cancelled_by_the_original_id(command: str) -> None:
     series = a_delivered_reminder(repeat="daily")
     harness = ChatHarness(series)
@@ -494,7 +496,7 @@ def test_a_snooze_link_from_another_owners_task_is_ignored() -> None:
     assert harness.store.get(OTHER_ID) == foreign_task
 
 
-@pytest.mark.parametrize("command", [DONE, HOUR_1])
+@pytest.mark.parametrize("command", [DONE_BUTTON, HOUR_1])
 def test_another_owners_task_with_the_snooze_id_is_not_changed(command: str) -> None:
     series = a_delivered_reminder(repeat="daily")
     snooze_id = id_for_key(ID, f"snoozed {encode_ref(NOW)}")
@@ -525,11 +527,11 @@ def test_done_before_the_due_time_cancels_the_reminder() -> None:
 def test_done_during_a_run_changes_nothing() -> None:
     running = claim_task(a_task())
     harness = ChatHarness(running)
-    assert harness.say(DONE) == "Done: stretch"
+    assert harness.say(DONE_BUTTON) == "Done: stretch"
     assert harness.task == running
 
 
 def test_done_on_an_action_suggests_cancel() -> None:
     harness = ChatHarness(an_action())
-    assert harness.say(DONE) == f"Task {SHORT_ID} is not a reminder: cancel it instead."
+    assert harness.say(DONE_BUTTON) == f"Task {SHORT_ID} is not a reminder: cancel it instead."
     assert harness.task.status is Status.PENDING

@@ -50,10 +50,10 @@ def test_an_expired_task_can_be_reclassified_and_retried(harness: ReviewHarness)
 
 
 def test_a_concurrent_user_action_wins_over_the_sweep(harness: ReviewHarness) -> None:
-    def retried() -> None:
+    def retry_task() -> None:
         harness.store.tasks[ID] = user_actions.retry(harness.task, at=NOW)
 
-    harness.store.concurrent_writes = [retried]
+    harness.store.concurrent_writes = [retry_task]
     assert harness.sweep(after=DAY) == 0
     assert harness.task.status is Status.PENDING
 

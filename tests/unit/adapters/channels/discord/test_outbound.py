@@ -210,9 +210,9 @@ def test_a_rate_limit_can_last_a_fraction_of_a_second(
     assert (len(receiver.requests), clock.now()) == (2, NOW + 0.65 * SECOND)
 
 
-@pytest.mark.parametrize(("is_global", "asked"), [(False, 2), (True, 1)])
+@pytest.mark.parametrize(("is_global", "request_count"), [(False, 2), (True, 1)])
 def test_a_long_rate_limit_applies_to_one_channel_or_globally(
-    discord: DiscordChannel, receiver: Receiver, is_global: bool, asked: int
+    discord: DiscordChannel, receiver: Receiver, is_global: bool, request_count: int
 ) -> None:
     answer_json(receiver, 429, {"message": "slow down", "retry_after": 240.5, "global": is_global})
     error = send_error(discord, "42")
@@ -220,7 +220,7 @@ def test_a_long_rate_limit_applies_to_one_channel_or_globally(
     assert decision_after(error).delay == 240.5 * SECOND
     assert isinstance(send_error(discord, "42"), LocalRateLimitError)
     send_error(discord, "43")
-    assert len(receiver.requests) == asked
+    assert len(receiver.requests) == request_count
 
 
 def test_a_rate_limit_can_be_given_by_a_header_only(

@@ -12,7 +12,7 @@ from functions.api.http import responses
 from functions.api.http.cursor import CursorCodec
 from functions.api.http.responses import fit_items, newest_items_response, page_response
 
-WALK = CursorCodec("things", {"limit": 8, "cursor": None})
+CODEC = CursorCodec("things", {"limit": 8, "cursor": None})
 
 
 @dataclass(frozen=True)
@@ -42,24 +42,24 @@ def body_of(response: Any) -> Any:
 
 
 def test_a_page_that_fits_is_returned_unchanged() -> None:
-    body = body_of(page_response(read_after, dict, WALK, limit=3))
+    body = body_of(page_response(read_after, dict, CODEC, limit=3))
     assert ([item["n"] for item in body["items"]], body["next_cursor"]) == (
         [0, 1, 2],
-        WALK.encode("after 3"),
+        CODEC.encode("after 3"),
     )
 
 
 def test_a_page_that_does_not_fit_is_read_again_with_a_smaller_limit() -> None:
-    body = body_of(page_response(read_after, dict, WALK, limit=8))
+    body = body_of(page_response(read_after, dict, CODEC, limit=8))
     assert ([item["n"] for item in body["items"]], body["next_cursor"]) == (
         [0, 1],
-        WALK.encode("after 2"),
+        CODEC.encode("after 2"),
     )
 
 
 def test_a_single_item_is_returned_whatever_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(responses, "MAX_RESPONSE_SIZE", 10)
-    body = body_of(page_response(read_after, dict, WALK, limit=8))
+    body = body_of(page_response(read_after, dict, CODEC, limit=8))
     assert [item["n"] for item in body["items"]] == [0]
 
 

@@ -61,10 +61,10 @@ def apply_review(task: Task, review: Task | None, *, at: datetime) -> Task:
 def _resume_with_review(task: Task, review: Task, *, at: datetime) -> Task:
     answer = reply_text(review.run.mutation.result if review.run else None)
     # Redact before truncating: redaction does not recognise half of a secret.
-    shown = truncate(redact(answer, MAX_REDACTED_LENGTH), ANSWER_LIMIT)
-    said = f"The specification was reviewed{f': {shown}' if answer else '.'}"
-    again = reschedule(_add_guidance(task, said), at=at, retry_count=task.retry_count)
-    return replace(clear_rescheduled(again), reviewed_at=truncate_to_millisecond(at))
+    shortened = truncate(redact(answer, MAX_REDACTED_LENGTH), ANSWER_LIMIT)
+    guidance = f"The specification was reviewed{f': {shortened}' if answer else '.'}"
+    requeued = reschedule(_add_guidance(task, guidance), at=at, retry_count=task.retry_count)
+    return replace(clear_rescheduled(requeued), reviewed_at=truncate_to_millisecond(at))
 
 
 def _escalate(task: Task, reason: str, *, at: datetime) -> Task:

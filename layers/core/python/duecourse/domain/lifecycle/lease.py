@@ -1,7 +1,7 @@
 """The lease of a run: only its worker may write the task until the lease expires.
 
 No other worker takes an expired lease over. It is reported as a failure of the run, by the sweeper
-(`usecases/dispatch/recover_expired_leases`) or from a dead letter, and the retry starts a new run.
+(`usecases/runs/recover_expired_leases`) or from a dead letter, and the retry starts a new run.
 """
 
 from __future__ import annotations

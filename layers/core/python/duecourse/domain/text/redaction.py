@@ -155,7 +155,7 @@ _NAMED_PATTERNS = [
 def redact(text: str, limit: int) -> str:
     """Return `text` without secrets, truncated to `limit`.
 
-    Of a text longer than `MAX_REDACTED_LENGTH`, only both ends are searched and kept.
+    Of a text longer than `MAX_REDACTED_LENGTH`, only both ends are searched and pieces.
     """
     if len(text) <= MAX_REDACTED_LENGTH:
         return truncate_middle(_replace_masked(_mask(text)), limit)
@@ -185,12 +185,12 @@ def _mask(text: str) -> str:
     Lone surrogates become question marks, so that the text can be stored.
     """
     text = text.encode("utf-8", "replace").decode().replace(_MASK_CHARACTER, "?")
-    kept, at = [], 0
+    pieces, at = [], 0
     for start, end in sorted(_find_secrets(text)):
         if end > at:
-            kept += [text[at:start], _MASK_CHARACTER * (end - max(start, at))]
+            pieces += [text[at:start], _MASK_CHARACTER * (end - max(start, at))]
             at = end
-    return "".join(kept) + text[at:]
+    return "".join(pieces) + text[at:]
 
 
 def _find_secrets(text: str) -> Iterator[tuple[int, int]]:

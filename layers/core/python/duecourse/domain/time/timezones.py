@@ -13,9 +13,9 @@ _NON_ZONE_FILES = frozenset({"posix", "right", "localtime", "posixrules", "Facto
 
 class UnknownTimezoneError(ValueError):
     def __init__(self, name: str) -> None:
-        shown = name if len(name) <= 60 else f"{name[:60]}…"
+        shortened = name if len(name) <= 60 else f"{name[:60]}…"
         super().__init__(
-            f"There is no time zone named {shown!r}; use an IANA name such as Europe/Berlin."
+            f"There is no time zone named {shortened!r}; use an IANA name such as Europe/Berlin."
         )
         self.name = name
 

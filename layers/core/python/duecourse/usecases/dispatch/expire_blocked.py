@@ -8,7 +8,7 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle.blocked_outcome import expire_blocked
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.usecases.dispatch.recover_expired_leases import SweepDeps
+from duecourse.usecases.runs.recover_expired_leases import SweepDeps
 from duecourse.usecases.tasks.read_tasks import read_tasks
 
 

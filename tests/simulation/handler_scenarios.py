@@ -276,8 +276,11 @@ class Harness:
 
     @property
     def prompt_count(self) -> int:
-        """How often a person was asked for the outcome."""
-        return sum(INDETERMINATE_TEXT in text for text in self.texts)
+        """How often the owner was asked for the outcome.
+
+        The operators get the same question below a line of their own.
+        """
+        return sum(INDETERMINATE_TEXT in text.partition("\n")[0] for text in self.texts)
 
 
 def outcomes_of(runs: list[dict[str, Any]]) -> list[tuple[str, str | None]]:

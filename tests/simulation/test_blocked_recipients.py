@@ -42,7 +42,7 @@ def test_a_reminder_fails_without_retries(client: StackClient, receiver: Receive
     assert "bot was blocked by the user" in after["last_error"]
     reminder, notification = receiver.requests
     assert reminder.json["text"].startswith("Reminder: tea")
-    assert "failed" in notification.json["text"]
+    assert notification.json["text"].startswith(f"Gave up on task {after['short_id']} (tea)")
     assert client.items("/dead-letters") == []
 
 

@@ -257,7 +257,7 @@ def _has_second_crash(case: CrashCase) -> bool:
 
 def test_a_handler_that_repeats_its_effect_without_a_crash_is_refused() -> None:
     with pytest.raises(
-        BaselineFailedError, match="ended as completed, its effect happened 2 times"
+        BaselineFailedError, match="ended as completed and its effect happened 2 times"
     ):
         check_handler(HasEffectTwice)
 

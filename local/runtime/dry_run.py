@@ -30,7 +30,10 @@ _READS: dict[str, Callable[[DynamoHandler], Any]] = {
 
 
 class ChangeAttemptedError(BaseException):
-    """The function was about to write or send. A BaseException, so that it is not caught."""
+    """The function was about to write or send.
+
+    A BaseException, which `except Exception` does not catch.
+    """
 
 
 class SilentReporter:

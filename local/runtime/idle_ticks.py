@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from local.runtime.dry_run import DryRun
 
 # Without a write, error rates change for two hours at most.
-RATES_LAST = timedelta(hours=2)
+MAX_RATE_CHANGE = timedelta(hours=2)
 _Search = Callable[["TickFinder", datetime, int], int | None]
 
 
@@ -70,7 +70,7 @@ class TickFinder:
         return 0
 
     def _search_lasting(self, first: datetime, count: int) -> int | None:
-        """Search ticks that once they have an effect keep it until something is changed.
+        """Search ticks whose effect, once present, lasts until stored data changes.
 
         So a tick without an effect proves that those before it have none.
         """
@@ -97,15 +97,16 @@ class TickFinder:
         return (low, index) if has_effect else (index, high)
 
     def _search_fading(self, first: datetime, count: int) -> int | None:
-        """Search ticks of the alerts, one by one: without a write, an alert comes and goes.
+        """Search ticks of the alerts, one by one: an alert can start and stop without a write.
 
-        What the function measures as zero stays zero, and after RATES_LAST nothing new is raised.
+        What the function measures as zero stays zero, and after MAX_RATE_CHANGE nothing new is
+        raised.
         """
         for index in range(count):
             run = self._run_dry(first + index * self._period)
             if run.reply is None:
                 return index
-            is_quiet = not run.reply["raised"] and index * self._period >= RATES_LAST
+            is_quiet = not run.reply["raised"] and index * self._period >= MAX_RATE_CHANGE
             if is_quiet or not any(map(any, run.metrics.values())):
                 return None
         return None

@@ -206,7 +206,7 @@ def test_a_cancelled_review_escalates_the_task(client: StackClient) -> None:
     client.advance("1s")
 
     assert client.task(task["id"])["recovery_action"] == "escalate_to_human"
-    assert "was called off" in sent_texts(client)[-1]
+    assert "was cancelled" in sent_texts(client)[-1]
 
 
 # A task that no longer waits for its review

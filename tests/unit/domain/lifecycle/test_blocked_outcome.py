@@ -115,7 +115,7 @@ def test_a_secret_in_the_reply_is_redacted_even_at_the_truncation_point(before: 
     [
         (Status.FAILED, "The review of its specification failed: no such model"),
         (Status.BLOCKED, "The review of its specification failed: no such model"),
-        (Status.CANCELLED, "The review of its specification was called off."),
+        (Status.CANCELLED, "The review of its specification was cancelled."),
     ],
 )
 def test_a_review_that_fails_or_is_cancelled_escalates_the_task(status: Status, why: str) -> None:
@@ -153,7 +153,7 @@ def test_the_history_records_both_the_unblocking_and_the_escalation() -> None:
     [(_, action), (event_type, detail)] = event_details(task, escalated)
     assert action["action"] == "escalate_to_human"
     assert (event_type, detail["review_task_id"]) == ("task:escalated", review.id)
-    assert detail["reason"] == "The review of its specification was called off."
+    assert detail["reason"] == "The review of its specification was cancelled."
     assert (detail["error"], detail["category"]) == ("boom", "code_error")
 
 

@@ -91,7 +91,7 @@ def test_a_review_inherits_owner_policy_and_limits_of_its_task() -> None:
 def test_a_review_description_contains_the_failure_guidance_and_specification() -> None:
     text = review_of(a_task_awaiting_review(description="fix the build")).description
     assert text.startswith(f"{ID[:8]}-SPEC-REVIEW: Review and clarify the specification")
-    assert "failed 3 times, the last time with a code_error" in text
+    assert "failed 3 times (last category: code_error)" in text
     for fragment in ("boom", "Mend it.", "fix the build", SPEC):
         assert fragment in text
 

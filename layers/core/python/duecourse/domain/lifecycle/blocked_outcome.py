@@ -34,7 +34,7 @@ def expire_blocked(task: Task, *, at: datetime, timeout: timedelta) -> Task:
 def settle_wait(task: Task, awaited: Task | None, *, at: datetime) -> Task:
     """Apply the state of the task that `task` waits for; None if that task no longer exists.
 
-    Returns `task` unchanged while it has to go on waiting.
+    Returns `task` unchanged while it must keep waiting.
     """
     match task.wait_reason:
         case WaitReason.SPEC_REVIEW:
@@ -48,7 +48,7 @@ def apply_review(task: Task, review: Task | None, *, at: datetime) -> Task:
     Returns `task` unchanged while the review is still open. A missing review counts as failed.
     """
     if review is None:
-        return _escalate(task, "The review of its specification is gone.", at=at)
+        return _escalate(task, "The review of its specification was deleted.", at=at)
     if review.status is Status.COMPLETED:
         return _resume_with_review(task, review, at=at)
     return (
@@ -79,7 +79,7 @@ def _escalate(task: Task, reason: str, *, at: datetime) -> Task:
 
 def _review_failure_reason(review: Task) -> str:
     if review.status is Status.CANCELLED:
-        return "The review of its specification was called off."
+        return "The review of its specification was cancelled."
     error = truncate(review.last_error or "no reason is known", ERROR_LIMIT)
     return f"The review of its specification failed: {error}"
 

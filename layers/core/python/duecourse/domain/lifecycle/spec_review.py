@@ -175,8 +175,8 @@ def _format_header(task: Task, run: Run) -> str:
     fix = (run.diagnosis or NOT_DIAGNOSED).fix or "None is known."
     return (
         f"{task.short_id}-SPEC-REVIEW: Review and clarify the specification of the task below. "
-        f"It failed {times}, the last time with a {run.category}. Say what the specification "
-        "leaves unclear, misses or has wrong, and what whoever tries next should go by.\n\n"
+        f"It failed {times} (last category: {run.category}). List what the specification leaves "
+        "unclear, omits or gets wrong, and what the next attempt should follow.\n\n"
         f"Recent error:\n{truncate(run.error or 'None is known.', _ERROR_LIMIT)}\n\n"
         f"Suggested fix:\n{truncate(fix, _FIX_LIMIT)}\n\n"
         f"The task:\n{truncate(task.description, _TASK_LIMIT)}\n\n"

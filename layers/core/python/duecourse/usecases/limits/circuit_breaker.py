@@ -48,7 +48,7 @@ def record_result(
     breakers: CircuitBreakerStore,
     now: datetime,
 ) -> CircuitBreaker | None:
-    """Record a result and return the breaker; None if every try lost a race and it was not counted.
+    """Record a result and return the breaker; None if every write conflicted.
 
     A lost result is harmless: more failures follow, and a probe's lease expires.
     """

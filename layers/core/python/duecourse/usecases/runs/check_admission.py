@@ -35,7 +35,8 @@ def check_admission(
 ) -> Deferral | None:
     """Return a deferral for quiet hours, a subject's cooldown or an open breaker, else None.
 
-    None may take a place in the breaker: a recovering provider admits a limited number of tasks.
+    Returning None may use up a probe of the breaker: a recovering provider admits a limited number
+    of tasks.
     """
     if (
         task.is_reminder

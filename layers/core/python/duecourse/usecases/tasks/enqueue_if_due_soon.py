@@ -1,4 +1,4 @@
-"""The fast lane: a use case that saves a task due before the next scan enqueues it directly."""
+"""Enqueue a task directly if it is due before the next scan."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class TaskChange:
 
     @property
     def next_task(self) -> Task:
-        """Return the task that runs next."""
+        """Return the new task if there is one, else the changed task."""
         return self.new_task or self.task
 
 

@@ -93,7 +93,7 @@ def _settle(waiting: Task, awaited: Task | None, deps: WaitSyncDeps, *, now: dat
 def _end_obsolete(
     waiting: Task | None, awaited: Task | None, deps: WaitSyncDeps, *, now: datetime
 ) -> None:
-    """Cancel a review that its task no longer waits for."""
+    """Cancel a review that its task no longer waits for, or enqueue the task that moved on."""
     if waiting and awaited and waiting.owner != awaited.owner:
         return  # the link is forged: a review has the owner of its task
     if awaited is not None and _can_cancel(awaited):

@@ -20,15 +20,15 @@ from duecourse.domain.time.timezones import load_timezone, to_wall_time
 # Partitions of the due index that the scanner does not read. Only tasks in BLOCKED time out. A
 # blocked task's due_at is never later than the moment it was blocked.
 AWAITING_FIX, BLOCKED, AWAITING_RESOLUTION = -1, -2, -3
-# A partition of the retry index, next to the retry lanes. `next_retry_at` is there the deadline for
-# a person's verification.
+# A partition of the retry index, next to the retry lanes. There, `next_retry_at` holds the deadline
+# for a person's verification.
 TO_VERIFY = "to_verify"
 
 
 # Attributes named like a field that may hold something else.
 _DERIVED = ("anchor", "next_retry_at")
 _FIELDS = frozenset(field.name for field in fields(Task)) - {"unknown_attributes"}
-_STORED_AS_THEY_ARE = _FIELDS.difference(_DERIVED)
+_STORED_UNCHANGED = _FIELDS.difference(_DERIVED)
 
 
 def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
@@ -37,7 +37,7 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "anchor": _stored_anchor(task),
         "expires_at": _expiry(task, retention),
     }
-    values |= {name: getattr(task, name) for name in _STORED_AS_THEY_ARE}
+    values |= {name: getattr(task, name) for name in _STORED_UNCHANGED}
     item = TaskItem(**{name: value for name, value in values.items() if value is not None})
     item.unknown_attributes = task.unknown_attributes
     return item
@@ -62,10 +62,10 @@ def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
 def _due_shard(task: Task, shard: int) -> int | None:
     if task.status is Status.BLOCKED:
         return _lane(task)
-    return shard if runs_or_comes(task) else None
+    return shard if is_in_due_shard(task) else None
 
 
-def runs_or_comes(task: Task) -> bool:
+def is_in_due_shard(task: Task) -> bool:
     """Return whether the task is in a shard of the due index that the scanner reads."""
     return task.is_scheduled or task.status is Status.IN_PROGRESS
 

@@ -23,7 +23,7 @@ from duecourse.adapters.aws.dynamodb.task_mapper import (
     BLOCKED,
     TO_VERIFY,
     hash_key_of,
-    runs_or_comes,
+    is_in_due_shard,
     sender_key,
     to_item,
     to_task,
@@ -167,7 +167,7 @@ class DynamoTaskStore:
         return TaskPage(tasks, encode_cursor(position))
 
     def list_soonest(self, limit: int) -> Sequence[Task]:
-        tasks = filter(runs_or_comes, self._load_first_due(self._all_shards(), limit))
+        tasks = filter(is_in_due_shard, self._load_first_due(self._all_shards(), limit))
         return sorted(tasks, key=lambda task: (task.due_at, task.id))
 
     def list_retries(self, limit: int) -> Sequence[Task]:

@@ -66,10 +66,7 @@ def handle_task_command(
                 format_task_details(task, sender_timezone.name_if_known), _buttons(task)
             )
         case Snooze():
-            sender_timezone = find_sender_timezone(message, context.profiles)
-            result = snooze(task, command, message, context, sender_timezone, now=now)
-            hint = _hint_line(result.task, result.due_at, message, context, sender_timezone)
-            return ChatMessage(f"{_snooze_text(result, sender_timezone)}: {about}{hint}")
+            return ChatMessage(_snooze(task, command, about, message, context, now))
         case Done(occurrence=occurrence):
             dismiss_reminder(task, occurrence, context.create_deps, now=now)
             sender_timezone = find_sender_timezone(message, context.profiles)
@@ -89,6 +86,16 @@ def handle_task_command(
             after = update_task(task, transition, store=deps.store, queue=deps.queue, now=now)
             hint = _hint_if_pending(after, message, context, now=now)
             return ChatMessage(f"{reply.format(id=task.short_id)}: {about}{hint}")
+
+
+def _snooze(
+    task: Task, command: Snooze, about: str, message: Message, context: ChatContext, now: datetime
+) -> str:
+    """Snooze the reminder and return the reply."""
+    sender_timezone = find_sender_timezone(message, context.profiles)
+    result = snooze(task, command, message, context, sender_timezone, now=now)
+    hint = _hint_line(result.task, result.due_at, message, context, sender_timezone)
+    return f"{_snooze_text(result, sender_timezone)}: {about}{hint}"
 
 
 def _choose_transition(

@@ -35,4 +35,4 @@ class ConsoleInboundParser:
             dedup_key=self._new_id(),
             sent_at=now,
         )
-        return InboundResult(message, {"status": "heard"})
+        return InboundResult(message, {"status": "accepted"})

@@ -1,0 +1,179 @@
+"""Answer botocore's calls from memory, below its retries and without serialising or signing.
+
+The calls still pass `Endpoint._do_get_response`, where the local stack counts them and injects
+faults.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from unittest.mock import patch
+
+from botocore.client import BaseClient
+from botocore.endpoint import Endpoint
+from botocore.retries.quota import RetryQuota
+from botocore.session import Session
+
+from local.testing.lean_aws.endpoint import SERVICES, LeanAws
+from local.testing.lean_aws.errors import AwsError
+from local.testing.lean_aws.values import decode_binary
+
+_ERROR_STATUS = 300
+_clients: dict[Any, Any] = {}
+_quotas: list[Any] = []
+
+
+@dataclass(frozen=True)
+class LeanRequest:
+    url: str
+    body: bytes
+
+
+@dataclass(frozen=True)
+class LeanResponse:
+    status_code: int
+    headers: dict[str, str] = field(default_factory=dict)
+    content: bytes = b""
+
+
+@contextmanager
+def install_hook(aws: LeanAws) -> Iterator[None]:
+    """Send the calls of every client of a supported service to `aws`."""
+    refill_retry_quotas()
+    client_class: Any = BaseClient
+    endpoint_class: Any = Endpoint
+    with (
+        patch.object(client_class, "_make_api_call", _call_leanly(client_class._make_api_call)),
+        patch.object(
+            endpoint_class, "_do_get_response", _answer(aws, endpoint_class._do_get_response)
+        ),
+        patch.object(Session, "create_client", _reuse_clients(Session.create_client)),
+    ):
+        yield
+
+
+def refill_retry_quotas() -> None:
+    """Let every client retry again, as a new one may: clients outlive the stack that used them."""
+    for quota in _quotas:
+        quota._available_capacity = quota._max_capacity
+
+
+def _answer(aws: LeanAws, real: Callable[..., Any]) -> Callable[..., Any]:
+    def get_response(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
+        service = operation.service_model.service_name
+        if service not in SERVICES:
+            return real(endpoint, request, operation, context)
+        try:
+            parsed = aws.call(service, operation.name, _parse(service, request.body))
+            status = 200
+        except AwsError as error:
+            parsed, status = _to_error(error), error.status
+        parsed["ResponseMetadata"] = {"HTTPStatusCode": status, "HTTPHeaders": {}}
+        return (LeanResponse(status), parsed), None
+
+    return get_response
+
+
+def _parse(service: str, body: bytes) -> Any:
+    return json.loads(body, object_hook=decode_binary if service == "dynamodb" else None)
+
+
+def _to_error(error: AwsError) -> dict[str, Any]:
+    return {"Error": {"Code": error.code, "Message": error.message}, **error.fields}
+
+
+def _call_leanly(real: Callable[..., Any]) -> Callable[..., Any]:
+    def make_api_call(client: Any, operation_name: str, params: dict[str, Any]) -> Any:
+        service_model = client.meta.service_model
+        if service_model.service_name not in SERVICES:
+            return real(client, operation_name, params)
+        operation = service_model.operation_model(operation_name)
+        context: dict[str, Any] = {"client_config": client.meta.config, "retries": {}}
+        _emit(client, "before-parameter-build", operation, params=params, context=context)
+        body = json.dumps(params, default=_to_json).encode()
+        response, parsed = _send(client, operation, body, context)
+        if response.status_code >= _ERROR_STATUS:
+            error_class = client.exceptions.from_code(parsed["Error"]["Code"])
+            raise error_class(parsed, operation_name)
+        return parsed
+
+    return make_api_call
+
+
+def _send(
+    client: Any, operation: Any, body: bytes, context: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Send the request, and again for as long as botocore's retry handler wants."""
+    request = LeanRequest(client.meta.endpoint_url, body)
+    request_dict = {"context": context, "body": body, "url": request.url, "headers": {}}
+    stubbed: tuple[Any, dict[str, Any]] | None = _emit(
+        client, "before-call", operation, params=request_dict, context=context
+    )
+    if stubbed is not None:  # by botocore's Stubber
+        return stubbed
+    attempts = 1
+    answer, error = client._endpoint._do_get_response(request, operation, context)
+    while (error is not None or answer[0].status_code >= _ERROR_STATUS) and (
+        client._endpoint._needs_retry(attempts, operation, request_dict, answer, error)
+    ):
+        attempts += 1
+        answer, error = client._endpoint._do_get_response(request, operation, context)
+    if error is not None:
+        raise error
+    response, parsed = answer
+    parsed.setdefault("ResponseMetadata", {})["RetryAttempts"] = attempts - 1
+    if attempts > 1:  # returns the capacity that the retries took
+        _emit(
+            client, "after-call", operation, http_response=response, parsed=parsed, context=context
+        )
+    return response, parsed
+
+
+def _emit(client: Any, event: str, operation: Any, **arguments: Any) -> Any:
+    service_id = client.meta.service_model.service_id.hyphenize()
+    _handler, response = client.meta.events.emit_until_response(
+        f"{event}.{service_id}.{operation.name}",
+        model=operation,
+        request_signer=client._request_signer,
+        **arguments,
+    )
+    return response
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    raise TypeError(f"{type(value).__name__} is not supported in a request")
+
+
+def _reuse_clients(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Reuse clients with the same settings. Creating one is slower than a hundred calls."""
+
+    def create_client(session: Any, service_name: str, *args: Any, **settings: Any) -> Any:
+        if service_name not in SERVICES:
+            return real(session, service_name, *args, **settings)
+        config = settings.get("config")
+        options = None if config is None else config._user_provided_options
+        known = (service_name, repr(args), repr({**settings, "config": options}))
+        if known not in _clients:
+            with patch.object(RetryQuota, "__init__", _record_quota(RetryQuota.__init__)):
+                _clients[known] = real(session, service_name, *args, **settings)
+        return _clients[known]
+
+    return create_client
+
+
+def _record_quota(real: Callable[..., Any]) -> Callable[..., None]:
+    def init(quota: Any, *args: Any, **settings: Any) -> None:
+        real(quota, *args, **settings)
+        _quotas.append(quota)
+
+    return init

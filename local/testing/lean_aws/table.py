@@ -1,0 +1,117 @@
+"""A table: its items, its indexes and its stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from local.testing.lean_aws.errors import UnsupportedError, validation_error
+from local.testing.lean_aws.key_schema import Key, KeySchema, SortedEntries
+from local.testing.lean_aws.stream import Stream
+from local.testing.lean_aws.values import Item, measure_item
+
+MAX_ITEM_BYTES = 400 * 1024
+_SUPPORTED = frozenset(
+    {"TableName", "KeySchema", "AttributeDefinitions", "BillingMode"}
+    | {"GlobalSecondaryIndexes", "StreamSpecification"}
+)
+
+
+@dataclass
+class Index:
+    """A global secondary index. `projected` is None if it has all attributes."""
+
+    name: str
+    entries: SortedEntries
+    projected: frozenset[str] | None
+
+    def project(self, item: Item) -> Item:
+        if self.projected is None:
+            return item
+        return {name: value for name, value in item.items() if name in self.projected}
+
+
+class Table:
+    def __init__(self, request: dict[str, Any], arn: str, stream: Stream | None) -> None:
+        if unknown := request.keys() - _SUPPORTED:
+            raise UnsupportedError(f"CreateTable with {', '.join(sorted(unknown))}")
+        self.name: str = request["TableName"]
+        self.arn = arn
+        self.stream = stream
+        definitions = request["AttributeDefinitions"]
+        self.schema = KeySchema.from_request(request["KeySchema"], definitions)
+        self.entries = SortedEntries(self.schema)
+        self.indexes = {
+            one["IndexName"]: self._make_index(one, definitions)
+            for one in request.get("GlobalSecondaryIndexes") or ()
+        }
+        self.items: dict[Key, Item] = {}
+        self.sizes: dict[Key, int] = {}
+
+    def get(self, key: Key) -> Item | None:
+        return self.items.get(key)
+
+    def key_attributes(self, item: Item) -> Item:
+        return {name: item[name] for name in self.schema.names}
+
+    def index(self, name: str) -> Index:
+        if name not in self.indexes:
+            raise validation_error(f"The table does not have the specified index: {name}")
+        return self.indexes[name]
+
+    def check(self, item: Item) -> Callable[[], None]:
+        """Return a function that stores the item. Raises ValidationException if it is invalid."""
+        key = self.schema.key_of(item)
+        size = measure_item(item)
+        if size > MAX_ITEM_BYTES:
+            raise validation_error("Item size has exceeded the maximum allowed size")
+        for index in self.indexes.values():
+            if index.entries.schema.is_indexed(item):
+                index.entries.schema.key_of(item)
+        return lambda: self._store(key, item, size)
+
+    def delete(self, key: Key) -> None:
+        if (old := self.items.get(key)) is None:
+            return
+        self._drop(key, old)
+        self._record(old, None)
+
+    def clear(self) -> None:
+        """Delete everything, without stream records."""
+        for key, item in list(self.items.items()):
+            self._drop(key, item)
+
+    def _store(self, key: Key, item: Item, size: int) -> None:
+        old = self.items.get(key)
+        if old == item:
+            return  # DynamoDB writes no stream record for a write that changes nothing
+        if old is not None:
+            self._drop(key, old)
+        self.items[key], self.sizes[key] = item, size
+        self.entries.add(item, key)
+        for index in self.indexes.values():
+            if index.entries.schema.is_indexed(item):
+                index.entries.add(item, key)
+        self._record(old, item)
+
+    def _drop(self, key: Key, item: Item) -> None:
+        del self.items[key], self.sizes[key]
+        self.entries.remove(item, key)
+        for index in self.indexes.values():
+            if index.entries.schema.is_indexed(item):
+                index.entries.remove(item, key)
+
+    def _record(self, old: Item | None, new: Item | None) -> None:
+        if self.stream is not None:
+            self.stream.add(self.key_attributes(new or old or {}), old, new)
+
+    def _make_index(self, request: dict[str, Any], definitions: list[dict[str, str]]) -> Index:
+        schema = KeySchema.from_request(request["KeySchema"], definitions)
+        projection = request["Projection"]
+        kind = projection["ProjectionType"]
+        projected = None
+        if kind != "ALL":
+            others = projection.get("NonKeyAttributes", ()) if kind == "INCLUDE" else ()
+            projected = frozenset({*self.schema.names, *schema.names, *others})
+        return Index(request["IndexName"], SortedEntries(schema), projected)

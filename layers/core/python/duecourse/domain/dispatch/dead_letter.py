@@ -43,7 +43,8 @@ class Cause(StrEnum):
 class DeadLetter:
     """A message from a dead-letter queue.
 
-    `reason`: why it was stored. `task_id`: the missing task, if that is the reason.
+    `reason`: why it was stored. `task_id`: the missing task, if that is the reason; for a letter of
+    the journal, the task whose change could not be journaled.
     `is_truncated`: the body was too long to store completely.
     """
 
@@ -64,8 +65,6 @@ class DeadLetter:
     @property
     def redrive_obstacle(self) -> str | None:
         """Return why the message can never be redriven, or None if it can."""
-        if self.queue is Queue.JOURNAL:
-            return "it comes from a stream, which accepts no messages"
         return "its body was truncated when it was stored" if self.is_truncated else None
 
     @property

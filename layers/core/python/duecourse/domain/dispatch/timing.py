@@ -6,22 +6,31 @@ due before a scan can reliably see it (the index may lag) is sent by the code th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from duecourse.domain.dispatch.lanes import Lane
 
 SCAN_INTERVAL = timedelta(minutes=1)
 LOOKAHEAD = timedelta(seconds=130)
 INDEX_LAG = timedelta(seconds=30)
 MAX_DELAY = timedelta(minutes=15)
+LATE_TOLERANCE = timedelta(milliseconds=100)
+MAX_SLEEP = timedelta(milliseconds=150)
+_SECOND = timedelta(seconds=1)
 EARLY_TOLERANCE = timedelta(seconds=1, milliseconds=500)
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Dispatch:
-    """A queue message for one task. It is stale if the task's `due_at` has changed since."""
+    """A queue message for one task. It is stale if the task's `due_at` has changed since.
+
+    `lane` chooses the queue; None if the message was sent by code before lanes.
+    """
 
     due_at: datetime
     task_id: str
+    lane: Lane | None = field(default=None, compare=False)
 
 
 def scan_horizon(now: datetime) -> datetime:
@@ -39,12 +48,25 @@ def is_due_soon(due_at: datetime, *, now: datetime) -> bool:
 
 
 def delay_seconds(due_at: datetime, *, now: datetime) -> int:
-    """Return the SQS delay in whole seconds, rounded down and at most SQS's limit.
+    """Return the SQS delay in whole seconds, at most SQS's limit.
 
-    The worker sleeps for the rest.
+    It is rounded down, and the worker sleeps for the rest, unless rounding up makes the message
+    LATE_TOLERANCE late at most.
     """
-    left = min(max(due_at - now, timedelta(0)), MAX_DELAY)
-    return int(left.total_seconds())
+    left = min(max(due_at - now, timedelta(0)) + LATE_TOLERANCE, MAX_DELAY)
+    return left // _SECOND
+
+
+def aligned_send_time(due_at: datetime, *, now: datetime) -> datetime:
+    """Return the first time from `now` on at which a message should be sent.
+
+    Sent then, it becomes visible MAX_SLEEP before the due time at most.
+    """
+    left = due_at - now
+    early = left - delay_seconds(due_at, now=now) * _SECOND
+    if left > MAX_DELAY or early <= MAX_SLEEP:
+        return now
+    return now + early - MAX_SLEEP
 
 
 def is_early(due_at: datetime, *, now: datetime) -> bool:

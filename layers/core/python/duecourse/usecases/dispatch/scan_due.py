@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from duecourse.domain.dispatch.deployment import ROLLOUT_PERIOD
+from duecourse.domain.dispatch.lanes import DUE_LANES, partitions_of, shard_of_partition
 from duecourse.domain.dispatch.timing import SCAN_INTERVAL, Dispatch, scan_horizon
 from duecourse.ports.dispatch import ScanCursors
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.runtime import Clock, FanOut
 from duecourse.ports.tasks import TaskStore
+from duecourse.usecases.dispatch.send_aligned import send_aligned
 
 CHUNK_SIZE = 100
+# With more to send than fits into this time, the messages of a batch share a worker's sleep.
+MAX_ALIGNMENT = timedelta(seconds=2)
 
 
 @dataclass(frozen=True)
@@ -31,52 +36,68 @@ class ScanDeps:
 
 
 def scan_due(deps: ScanDeps, cursors: ScanCursors, *, shard_count: int) -> ScanResult:
-    """Enqueue the tasks of all shards that are due before the scan horizon.
+    """Enqueue the tasks of all partitions that are due before the scan horizon.
 
     Nothing is written per task. If time runs out, the next scan continues from the saved cursors.
     """
     now = deps.clock.now()
     end = scan_horizon(now)
     stored_cursors = dict(cursors.load())
-    # A new shard starts where a scan one interval ago would have ended. Tasks due earlier were
-    # enqueued when they were written; if the very first scans all fail, the sweeper recovers the
-    # rest.
-    first = scan_horizon(now - SCAN_INTERVAL)
+    align_until = now + MAX_ALIGNMENT
 
-    def scan(shard: int) -> _ShardScan:
-        return _scan_shard(deps, shard, start=stored_cursors.get(shard) or first, end=end)
+    def scan(partition: int) -> _PartitionScan:
+        start = stored_cursors.get(partition) or _first_start(partition, stored_cursors, now=now)
+        return _scan_partition(deps, partition, start=start, end=end, align_until=align_until)
 
-    scans = list(deps.fan_out(scan, list_shards(stored_cursors, shard_count)))
-    cursors.save({scan.shard: scan.scanned_until for scan in scans})
+    scans = list(deps.fan_out(scan, list_partitions(stored_cursors, shard_count)))
+    cursors.save({scan.partition: scan.scanned_until for scan in scans})
     return ScanResult(
         sum(scan.sent_count for scan in scans), all(scan.is_complete for scan in scans)
     )
 
 
 @dataclass(frozen=True)
-class _ShardScan:
-    shard: int
+class _PartitionScan:
+    partition: int
     sent_count: int
     scanned_until: datetime
     is_complete: bool
 
 
-def _scan_shard(deps: ScanDeps, shard: int, *, start: datetime, end: datetime) -> _ShardScan:
-    sent_count, scanned_until = 0, start
-    for chunk in _split_chunks(deps.store.list_due(shard, start=start, end=end)):
-        if not deps.has_time():
-            return _ShardScan(shard, sent_count, scanned_until, is_complete=False)
-        sent_count += deps.queue.send(chunk, now=deps.clock.now())
-        scanned_until = chunk[-1].due_at
-    return _ShardScan(shard, sent_count, max(start, end), is_complete=True)
+def _first_start(
+    partition: int, stored_cursors: Mapping[int, datetime | None], *, now: datetime
+) -> datetime:
+    """Return where the first scan of a partition starts.
 
-
-def list_shards(known_shards: Iterable[int], shard_count: int) -> list[int]:
-    """Return all shards to scan.
-
-    Shards above `shard_count` hold tasks from a time when there were more shards.
+    A new shard starts where a scan one interval ago would have ended. Tasks due earlier were
+    enqueued when they were written; if the very first scans all fail, the sweeper recovers the
+    rest. A new lane of a known shard starts earlier: during the deployment that brought it, new
+    code wrote tasks to it while the scanner of the old code did not read it.
     """
-    return sorted({*range(shard_count), *known_shards})
+    is_new_lane = (
+        partition not in stored_cursors and shard_of_partition(partition) in stored_cursors
+    )
+    return now - ROLLOUT_PERIOD if is_new_lane else scan_horizon(now - SCAN_INTERVAL)
+
+
+def _scan_partition(
+    deps: ScanDeps, partition: int, *, start: datetime, end: datetime, align_until: datetime
+) -> _PartitionScan:
+    sent_count, scanned_until = 0, start
+    for chunk in _split_chunks(deps.store.list_due(partition, start=start, end=end)):
+        if not deps.has_time():
+            return _PartitionScan(partition, sent_count, scanned_until, is_complete=False)
+        sent_count += send_aligned(chunk, queue=deps.queue, clock=deps.clock, deadline=align_until)
+        scanned_until = chunk[-1].due_at
+    return _PartitionScan(partition, sent_count, max(start, end), is_complete=True)
+
+
+def list_partitions(known_partitions: Iterable[int], shard_count: int) -> list[int]:
+    """Return all partitions of the due index to scan.
+
+    Known partitions beyond `shard_count` hold tasks from a time when there were more shards.
+    """
+    return sorted({*partitions_of(DUE_LANES, shard_count), *known_partitions})
 
 
 def _split_chunks(dispatches: Iterator[Dispatch]) -> Iterator[list[Dispatch]]:

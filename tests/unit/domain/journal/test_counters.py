@@ -1,48 +1,41 @@
-"""The counters of runs, and the statistics computed from them."""
+"""What a change of a task adds to the counters of a day."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta, timezone
 from typing import Any
 
 import pytest
-from duecourse.domain.failures.subject import Subject, SubjectStatus
-from duecourse.domain.journal.counters import (
-    FirstFailure,
-    Increment,
-    failure_increments,
-    find_recovery,
-    merge_increments,
-    recovery_increments,
-    success_increments,
-)
-from duecourse.domain.journal.failure_tracker import FailureTracker
-from duecourse.domain.journal.lateness import BAR_BOUNDS_MS
-from duecourse.domain.journal.stats import DailyCounter, StatsWindow, stats_to_json
-from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.journal.counters import count_change, is_recovery
+from duecourse.domain.journal.increment import Increment, merge_increments
+from duecourse.domain.tasks.run import FirstFailure, MutationStatus, PreviousFailure, Run, RunStatus
+from duecourse.domain.tasks.run_diagnosis import Reading
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.failures import a_logged_error, a_recovery
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
-from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run
-from tests.support.builders.tasks import a_task
+from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run, a_run, run_of
+from tests.support.builders.tasks import a_task, claim_task
 
 TODAY = "2026-02-17"
 WITH_PROVIDER: dict[str, Any] = {"type": "action", "payload": {"provider": "openai"}}
+CATEGORY = "category#timeout"
 
 
-def sums_by_counter(increments: list[Increment]) -> dict[str, dict[str, int]]:
+def count_run(run: Run, *, old: Task | None = None, **task: Any) -> list[Increment]:
+    """Count the change that ended the run."""
+    before = old or a_task(**task, run=replace(run, status=RunStatus.ACTIVE, ended_at=None))
+    return count_change(before, a_task(**task, run=run), late_after=MINUTE)
+
+
+def sums_by_counter(increments: Sequence[Increment]) -> dict[str, dict[str, int]]:
     return {increment.counter: dict(increment.sums) for increment in increments}
 
 
-def success_increments_of(old: Task, new: Task, run: Run | None) -> list[Increment]:
-    return success_increments(old, new, run, late_after=MINUTE)
-
-
-def failure_sums(**fields: Any) -> dict[str, dict[str, int]]:
-    return sums_by_counter(failure_increments(*a_logged_error(**fields), is_newly_blocked=False))
+def failure_sums(*, task: dict[str, Any] | None = None, **fields: Any) -> dict[str, dict[str, int]]:
+    return sums_by_counter(count_run(a_failed_run(**fields), **(task or {})))
 
 
 # Failures
@@ -50,17 +43,24 @@ def failure_sums(**fields: Any) -> dict[str, dict[str, int]]:
 
 def test_a_failure_is_counted_in_its_category_and_its_pattern() -> None:
     assert failure_sums() == {
-        "category#timeout": {"errors": 1, "retries": 1, "failures": 1, "hc": 1},
+        CATEGORY: {"errors": 1, "retries": 1, "failures": 1, "hc": 1},
         "pattern#timeout#http-504": {"errors": 1},
     }
 
 
 def test_only_the_first_attempt_is_a_first_failure() -> None:
-    assert "failures" not in failure_sums(attempt=2)["category#timeout"]
+    assert "failures" not in failure_sums(attempt=2)[CATEGORY]
 
 
 def test_a_failure_without_a_diagnosis_has_no_pattern_counter() -> None:
-    assert failure_sums(diagnosis=None).keys() == {"category#timeout"}
+    assert failure_sums(diagnosis=None).keys() == {CATEGORY}
+
+
+def test_a_crash_without_a_category_is_counted_as_unknown() -> None:
+    assert failure_sums(status=RunStatus.CRASHED, category=None, error=None).keys() == {
+        "category#unknown",
+        "pattern#unknown#http-504",
+    }
 
 
 def test_a_provider_counter_sums_failures_and_their_duration() -> None:
@@ -74,8 +74,7 @@ def test_a_crashed_run_has_no_duration() -> None:
 
 
 def test_a_failure_is_counted_on_its_own_day_with_first_and_last_seen() -> None:
-    error, run = a_logged_error(at=NOW - DAY)
-    increments = failure_increments(error, run, is_newly_blocked=False)
+    increments = count_run(a_failed_run(at=NOW - DAY))
     assert {increment.day for increment in increments} == {"2026-02-16"}
     assert increments[0].earliest == {"first_seen": "2026-02-16T12:00:00.000Z"}
     assert increments[0].latest == {"last_seen": "2026-02-16T12:00:00.000Z"}
@@ -98,9 +97,42 @@ def test_a_counted_failure_increments_its_hour(fields: Any, names: list[str]) ->
     assert [name for name in sums if name.startswith("h")] == names
 
 
-def test_a_newly_blocked_failure_increments_blocked() -> None:
-    [category, _] = failure_increments(*a_logged_error(), is_newly_blocked=True)
-    assert category.sums["blocked"] == 1
+@pytest.mark.parametrize("is_newly_blocked", [True, False])
+def test_a_newly_blocked_failure_increments_blocked(is_newly_blocked: bool) -> None:
+    diagnosis = replace(DIAGNOSIS, is_newly_blocked=is_newly_blocked)
+    sums = failure_sums(diagnosis=diagnosis, category="budget_exceeded")
+    assert sums["category#budget_exceeded"].get("blocked") == (1 if is_newly_blocked else None)
+
+
+def test_an_uncounted_failure_is_still_an_error_of_its_category() -> None:
+    sums = failure_sums(diagnosis=replace(DIAGNOSIS, counted=False, retry_count=0))
+    assert sums[CATEGORY] == {"errors": 1, "retries": 0, "failures": 1}
+
+
+def test_long_names_are_truncated_in_keys() -> None:
+    diagnosis = replace(DIAGNOSIS, pattern="p" * 300)
+    [category, pattern] = count_run(a_failed_run(category="c" * 300, diagnosis=diagnosis))
+    assert category.counter == "category#" + "c" * 200
+    assert pattern.counter == f"pattern#{'c' * 200}#{'p' * 200}"
+
+
+# Changes that count nothing
+
+
+def test_a_change_that_ends_no_run_counts_nothing() -> None:
+    running = claim_task(a_task())
+    for old, new in ((None, a_task()), (a_task(), running), (running, replace(running, version=9))):
+        assert count_change(old, new, late_after=MINUTE) == []
+
+
+@pytest.mark.parametrize("status", [RunStatus.CANCELLED, RunStatus.PAUSED_APPROVAL])
+def test_a_run_that_neither_failed_nor_succeeded_counts_nothing(status: RunStatus) -> None:
+    assert count_run(a_run(status=status, ended_at=NOW), **WITH_PROVIDER) == []
+
+
+def test_an_edit_after_the_run_counts_nothing_again() -> None:
+    failed = a_task(run=a_failed_run())
+    assert count_change(failed, replace(failed, description="x"), late_after=MINUTE) == []
 
 
 # Recoveries
@@ -108,28 +140,34 @@ def test_a_newly_blocked_failure_increments_blocked() -> None:
 
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_a_success_is_a_recovery_from_the_second_attempt_on(attempt: int) -> None:
-    recovery = find_recovery(a_task(), a_task(), a_committed_run(attempt=attempt))
-    assert (recovery is not None) is (attempt > 1)
+    assert is_recovery(a_task(), a_task(), a_committed_run(attempt=attempt)) is (attempt > 1)
 
 
 def test_a_failed_retry_is_not_a_recovery() -> None:
-    assert find_recovery(a_task(), a_task(), a_failed_run(attempt=2)) is None
+    assert not is_recovery(a_task(), a_task(), a_failed_run(attempt=2))
 
 
-def test_a_recovery_has_the_retry_count_of_its_occurrence() -> None:
-    before, after = a_task(repeat="daily", retry_count=2), a_task(repeat="daily", retry_count=0)
-    recovery = find_recovery(before, after, a_committed_run(attempt=3))
-    assert recovery is not None
-    assert recovery.retry_count == 2
+@pytest.mark.parametrize("retry_count", [0, 1])
+def test_a_verification_after_no_failure_is_not_a_recovery(retry_count: int) -> None:
+    run = a_committed_run(attempt=2, is_verified=True)
+    assert is_recovery(a_task(retry_count=retry_count), a_task(), run) is (retry_count > 0)
+
+
+def recovery_sums(
+    run: Run, *, retry_count: int = 2, **task: Any
+) -> dict[tuple[str, str], dict[str, int]]:
+    """Return the sums of a series whose occurrence succeeded after this many retries."""
+    old = a_task(repeat="daily", retry_count=retry_count)
+    increments = count_change(old, a_task(repeat="daily", run=run, **task), late_after=MINUTE)
+    sums = {(increment.day, increment.counter): dict(increment.sums) for increment in increments}
+    del sums[TODAY, "lateness"]
+    return sums
 
 
 def test_a_recovery_is_counted_on_the_day_of_the_first_failure() -> None:
-    first = FirstFailure(day="2026-02-10", category="rate_limit")
-    recovery = a_recovery(retry_count=2, provider="openai")
-    sums = {
-        (increment.day, increment.counter): dict(increment.sums)
-        for increment in recovery_increments(recovery, first)
-    }
+    run = a_committed_run(attempt=3, first_failure=FirstFailure("2026-02-10", "rate_limit"))
+    sums = recovery_sums(run, **WITH_PROVIDER)
+    assert sums[TODAY, "provider#openai"].keys() == {"recovered"}
     assert sums == {
         (TODAY, "after_retries"): {"runs": 1, "retries": 2, "r2": 1},
         ("2026-02-10", "category#rate_limit"): {"recovered": 1},
@@ -137,283 +175,120 @@ def test_a_recovery_is_counted_on_the_day_of_the_first_failure() -> None:
     }
 
 
+def test_a_recovered_run_counts_as_a_run_of_its_provider() -> None:
+    run = a_committed_run(attempt=2, started_at=NOW - MINUTE)
+    merged = merge_increments(
+        count_change(a_task(retry_count=1), a_task(run=run, **WITH_PROVIDER), late_after=MINUTE)
+    )
+    assert sums_by_counter(merged)["provider#openai"] == {
+        **{"runs": 1, "timed": 1, "ms": 60_000, "recovered": 1},
+    }
+
+
 def test_a_recovery_without_a_known_first_failure_counts_only_its_retries() -> None:
-    assert sums_by_counter(recovery_increments(a_recovery(), None)).keys() == {"after_retries"}
+    """A run that started before an upgrade does not know its first failure."""
+    assert recovery_sums(a_committed_run(attempt=2)).keys() == {(TODAY, "after_retries")}
 
 
 def test_the_retry_histogram_is_capped() -> None:
-    assert (
-        "r50"
-        in sums_by_counter(recovery_increments(a_recovery(retry_count=999), None))["after_retries"]
-    )
+    sums = recovery_sums(a_committed_run(attempt=2), retry_count=999)
+    assert sums[TODAY, "after_retries"] == {"runs": 1, "retries": 999, "r50": 1}
 
 
 # Successes
 
 
+def success_increments(run: Run, *, old: Task | None = None, **task: Any) -> list[Increment]:
+    return count_change(old or a_task(), a_task(**task, run=run), late_after=MINUTE)
+
+
 def test_a_success_counts_its_lateness() -> None:
-    [lateness] = success_increments_of(a_task(), a_task(), a_committed_run(at=NOW + MINUTE))
+    [lateness] = success_increments(a_committed_run(at=NOW + MINUTE))
     assert lateness == Increment(TODAY, "lateness", {"runs": 1, "b46": 1, "hc": 1}, {"max": 60_000})
 
 
 def test_an_early_run_has_a_lateness_of_zero() -> None:
-    [lateness] = success_increments_of(a_task(due_at=NOW + HOUR), a_task(), a_committed_run())
+    [lateness] = success_increments(a_committed_run(), old=a_task(due_at=NOW + HOUR))
     assert (lateness.sums, lateness.maximums) == ({"runs": 1, "b0": 1, "hc": 1}, {"max": 0})
+
+
+def test_a_recovery_from_a_crash_is_measured_against_the_original_due_time() -> None:
+    run = a_committed_run(originally_due_at=NOW - HOUR)
+    [lateness] = success_increments(run)
+    assert lateness.maximums == {"max": 3_600_000}
 
 
 @pytest.mark.parametrize(("late_by", "is_late"), [(MINUTE, False), (MINUTE + MILLISECOND, True)])
 def test_a_late_run_is_counted_in_the_hour_it_ended(late_by: timedelta, is_late: bool) -> None:
     due_at = NOW - HOUR
-    [lateness] = success_increments_of(
-        a_task(due_at=due_at), a_task(), a_committed_run(at=due_at + late_by)
-    )
+    [lateness] = success_increments(a_committed_run(at=due_at + late_by), old=a_task(due_at=due_at))
     hours = {name: n for name, n in lateness.sums.items() if name[0] in "hl"}
     assert hours == ({"hb": 1, "lb": 1} if is_late else {"hb": 1})
 
 
 def test_an_approval_counts_as_a_success_of_its_hour_and_never_as_late() -> None:
-    awaiting_verification = a_task(status=Status.PENDING_VERIFICATION)
-    [lateness] = success_increments_of(
-        awaiting_verification, a_task(), a_committed_run(at=NOW + HOUR)
-    )
+    waiting = a_task(status=Status.PENDING_VERIFICATION)
+    [lateness] = success_increments(a_committed_run(at=NOW + HOUR), old=waiting)
     assert lateness == Increment(TODAY, "lateness", {"hd": 1})
 
 
 def test_a_success_counts_the_duration_of_its_provider() -> None:
-    run = a_committed_run(started_at=NOW - MINUTE)
-    [_, provider] = success_increments_of(a_task(), a_task(**WITH_PROVIDER), run)
+    [_, provider] = success_increments(a_committed_run(started_at=NOW - MINUTE), **WITH_PROVIDER)
     assert provider == Increment(TODAY, "provider#openai", {"runs": 1, "timed": 1, "ms": 60_000})
 
 
-@pytest.mark.parametrize("run", [None, a_failed_run()], ids=["no run", "a failed run"])
-def test_only_a_committed_run_is_counted_as_a_success(run: Any) -> None:
-    assert success_increments_of(a_task(), a_task(), run) == []
+# Amendments
 
 
-def test_increments_of_one_counter_are_merged() -> None:
-    first = Increment("d", "c", {"a": 1}, {"max": 3}, {"f": "2"}, {"l": "2"})
-    second = Increment("d", "c", {"a": 2, "b": 1}, {"max": 2}, {"f": "1"}, {"l": "3"})
-    assert merge_increments([first, second]) == [
-        Increment("d", "c", {"a": 3, "b": 1}, {"max": 3}, {"f": "1"}, {"l": "3"})
+def reclassify(task: Task, **run: Any) -> Task:
+    return replace(task, run=replace(run_of(task), **run))
+
+
+def test_a_reclassification_moves_the_counts_to_the_new_category() -> None:
+    failed = a_task(run=a_failed_run(), **WITH_PROVIDER)
+    corrected = replace(DIAGNOSIS, pattern="person", read_as=Reading(category="timeout"))
+    after = reclassify(failed, category="rate_limit", diagnosis=corrected)
+    merged = merge_increments(count_change(failed, after, late_after=MINUTE))
+    assert {one.counter: dict(one.sums) for one in merged if one.sums} == {
+        CATEGORY: {"errors": -1, "retries": -1, "failures": -1, "hc": -1},
+        "pattern#timeout#http-504": {"errors": -1},
+        "category#rate_limit": {"errors": 1, "retries": 1, "failures": 1, "hc": 1},
+        "pattern#rate_limit#person": {"errors": 1},
+    }
+
+
+def test_a_reclassified_failure_adds_up_to_one_failure_of_the_new_category() -> None:
+    """Also its provider has failed once, not twice."""
+    failed = a_task(run=a_failed_run(), **WITH_PROVIDER)
+    after = reclassify(failed, category="rate_limit")
+    moved = [
+        *count_run(run_of(failed), **WITH_PROVIDER),
+        *count_change(failed, after, late_after=MINUTE),
     ]
+    at_once = count_run(run_of(after), **WITH_PROVIDER)
+    sums = {one.counter: one.sums for one in merge_increments(moved) if one.sums}
+    assert sums == {one.counter: one.sums for one in merge_increments(at_once)}
 
 
-# Trackers
-
-
-def track_errors(*days_ago: float, **fields: Any) -> FailureTracker:
-    tracker = FailureTracker.for_error(a_logged_error()[0])
-    for n in days_ago:
-        tracker = tracker.record(a_logged_error(at=NOW - n * DAY, **fields)[0])
-    return tracker
-
-
-def test_a_subject_has_one_tracker_for_all_its_tasks() -> None:
-    tracker = FailureTracker.for_error(a_logged_error(task={"subject": "story-1"})[0])
-    assert (tracker.subject, tracker.task_id) == ("story-1", None)
-
-
-def test_three_errors_are_not_a_repeated_failure() -> None:
-    assert track_errors(3, 2, 1).repeated_since is None
-
-
-def test_repeated_since_is_the_time_of_the_fourth_latest_error() -> None:
-    assert track_errors(9, 3, 2, 1, 0).repeated_since == NOW - 3 * DAY
-
-
-def test_an_error_recorded_late_is_counted_on_its_own_day() -> None:
-    tracker = track_errors(0, 1, category="late").record(a_logged_error(at=NOW - 2 * DAY)[0])
-    assert tracker.errors_by_day == {TODAY: 1, "2026-02-16": 1, "2026-02-15": 1}
-    assert (tracker.last_error_at, tracker.last_error_category) == (NOW, "late")
-
-
-def test_days_outside_every_window_are_dropped() -> None:
-    assert track_errors(30, 29, 0).errors_by_day.keys() == {"2026-01-19", TODAY}
-
-
-def test_a_tracker_is_newly_blocked_once_a_day() -> None:
-    error, _ = a_logged_error(category="budget_exceeded")
-    next_day, _ = a_logged_error(category="budget_exceeded", at=NOW + DAY)
-    before = FailureTracker.for_error(error)
-    after = before.record(error)
-    assert [tracker.is_newly_blocked(error) for tracker in (before, after)] == [True, False]
-    assert after.is_newly_blocked(next_day)
-
-
-def test_only_budget_errors_count_as_blocked() -> None:
-    error, _ = a_logged_error(category="timeout")
-    assert not FailureTracker.for_error(error).is_newly_blocked(error)
-
-
-# Statistics
-
-
-def stats_of(*counters: DailyCounter, **fields: Any) -> dict[str, Any]:
-    window_fields: dict[str, Any] = {"failed_subjects": [], "repeated_failures": [], **fields}
-    return stats_to_json(
-        StatsWindow(days=[TODAY, "2026-02-16"], counters=counters, **window_fields)
+def test_a_reclassification_teaches_no_retry_again() -> None:
+    run = a_failed_run(
+        diagnosis=replace(DIAGNOSIS, fingerprint="0a"),
+        previous_failure=PreviousFailure(category="timeout", fingerprint="0a", delay_seconds=30),
     )
+    failed = a_task(run=run)
+    counted = count_change(failed, reclassify(failed, category="x"), late_after=MINUTE)
+    assert {one.counter.partition("#")[0] for one in counted} == {"category", "pattern"}
 
 
-def test_statistics_without_counters_are_empty() -> None:
-    assert stats_of() == {
-        "days": 2,
-        "errors_by_category": [],
-        "errors_by_day": [],
-        "recovery_rate": [],
-        "top_failing": [],
-        "repeated_failures": [],
-        "budget_timeline": [],
-        "retries_to_success": {"average": None, "histogram": {}},
-        "common_patterns": [],
-        "lateness": {
-            **{"count": 0, "p50": None, "p95": None, "p99": None, "max": None},
-            "histogram": [
-                {"up_to_ms": up_to_ms, "count": 0} for up_to_ms in [*BAR_BOUNDS_MS, None]
-            ],
-        },
-        "by_provider": [],
-    }
-
-
-def test_categories_are_summed_over_all_days_and_sorted_by_count() -> None:
-    rows = stats_of(
-        DailyCounter(TODAY, "category#timeout", {"errors": 1, "retries": 3}, {"last_seen": "c"}),
-        DailyCounter(
-            "2026-02-16",
-            "category#timeout",
-            {"errors": 2, "retries": 2},
-            {"first_seen": "a", "last_seen": "b"},
-        ),
-        DailyCounter(TODAY, "category#rate_limit", {"errors": 9, "retries": 9}),
-    )["errors_by_category"]
-    assert [row["category"] for row in rows] == ["rate_limit", "timeout"]
-    assert rows[1] == {
-        "category": "timeout",
-        "count": 3,
-        "avg_retry_count": 1.7,
-        "first_seen": "a",
-        "last_seen": "c",
-    }
-
-
-def test_the_recovery_rate_is_relative_to_first_failures() -> None:
-    numbers = {"errors": 5, "failures": 3, "recovered": 2}
-    assert stats_of(DailyCounter(TODAY, "category#timeout", numbers))["recovery_rate"] == [
-        {"category": "timeout", "failures": 3, "recovered": 2, "percent": 66.7}
-    ]
-
-
-def test_subjects_with_a_permanent_failure_are_listed() -> None:
-    subject = Subject(
-        id="story-1",
-        failure_count=5,
-        status=SubjectStatus.PERMANENT_FAILURE,
-        last_error_category="rate_limit",
-        last_error_message="slow down",
-        last_attempt_at=NOW,
-    )
-    assert stats_of(failed_subjects=[subject])["top_failing"] == [
-        {
-            "subject": "story-1",
-            "failure_count": 5,
-            "status": "permanent_failure",
-            "last_error_category": "rate_limit",
-            "last_error_message": "slow down",
-            "last_attempt_at": "2026-02-17T12:00:00.000Z",
-        }
-    ]
-
-
-def test_repeated_failures_are_sorted_by_their_count_within_the_window() -> None:
-    few_errors = track_errors(5, 1, 0.5, 0.1, 0)
-    many_errors = FailureTracker(subject="s", errors_by_day={TODAY: 9}, recent_errors_at=(NOW,) * 4)
-    rows = stats_of(repeated_failures=[few_errors, many_errors])["repeated_failures"]
-    assert [(row["subject"], row["total_errors"]) for row in rows] == [("s", 9), (None, 4)]
-    assert rows[1]["task_id"] == a_task().id
-
-
-def test_the_budget_timeline_lists_the_newest_day_first() -> None:
-    rows = stats_of(
-        DailyCounter("2026-02-16", "category#budget_exceeded", {"errors": 4, "blocked": 2}),
-        DailyCounter(TODAY, "category#budget_exceeded", {"errors": 1, "blocked": 1}),
-        DailyCounter(TODAY, "category#timeout", {"errors": 1}),
-    )["budget_timeline"]
-    assert rows == [
-        {"day": TODAY, "errors": 1, "unique_blocked": 1},
-        {"day": "2026-02-16", "errors": 4, "unique_blocked": 2},
-    ]
-
-
-def test_retries_to_success_cover_recovered_occurrences() -> None:
-    numbers = {"runs": 3, "retries": 12, "r0": 1, "r2": 1, "r10": 1}
-    assert stats_of(DailyCounter(TODAY, "after_retries", numbers))["retries_to_success"] == {
-        "average": 4.0,
-        "histogram": {"0": 1, "2": 1, "10": 1},
-    }
-
-
-def test_a_pattern_can_contain_any_character() -> None:
-    stats = stats_of(DailyCounter(TODAY, "pattern#timeout#a#b", {"errors": 2}, {"last_seen": "z"}))
-    assert stats["common_patterns"] == [
-        {"pattern": "a#b", "category": "timeout", "count": 2, "last_seen": "z"}
-    ]
-
-
-def test_the_largest_lateness_of_all_days_is_exact() -> None:
-    lateness = stats_of(
-        DailyCounter(TODAY, "lateness", {"runs": 1, "b3": 1, "max": 3}),
-        DailyCounter("2026-02-16", "lateness", {"runs": 1, "b10": 1, "max": 14}),
-    )["lateness"]
-    histogram = lateness.pop("histogram")
-    assert lateness == {"count": 2, "p50": 3, "p95": 14, "p99": 14, "max": 14}
-    assert [bar for bar in histogram if bar["count"]] == [{"up_to_ms": 32, "count": 2}]
-
-
-def test_errors_by_day_list_the_oldest_day_first() -> None:
-    yesterday = "2026-02-16"
-    rows = stats_of(
-        DailyCounter(TODAY, "category#timeout", {"errors": 1}),
-        DailyCounter(TODAY, "category#auth", {"errors": 3}),
-        DailyCounter(TODAY, "category#recovered-only", {"recovered": 1}),
-        DailyCounter(TODAY, "provider#timeout", {"runs": 1}),
-        DailyCounter(yesterday, "category#timeout", {"errors": 2}),
-    )["errors_by_day"]
-    assert rows == [
-        {"day": yesterday, "category": "timeout", "count": 2},
-        {"day": TODAY, "category": "auth", "count": 3},
-        {"day": TODAY, "category": "timeout", "count": 1},
-    ]
-
-
-def test_hourly_sums_do_not_change_the_statistics() -> None:
-    lateness = {"runs": 1, "b3": 1, "max": 3}
-    errors = {"errors": 1, "retries": 1, "failures": 1}
-    hours = {f"{name}{hour}": 7 for hour in "0123456789abcdefghijklmn" for name in "hl"}
-    both_stats = [
-        stats_of(
-            DailyCounter(TODAY, "lateness", lateness | hourly_sums),
-            DailyCounter(TODAY, "category#x", errors | hourly_sums),
-        )
-        for hourly_sums in ({}, hours)
-    ]
-    assert both_stats[0] == both_stats[1]
-
-
-def test_provider_statistics_are_computed_from_its_runs() -> None:
-    numbers = {"runs": 3, "failures": 1, "recovered": 1, "timed": 2, "ms": 300}
-    assert stats_of(DailyCounter(TODAY, "provider#open#ai", numbers))["by_provider"] == [
-        {
-            "provider": "open#ai",
-            "runs": 3,
-            "failures": 1,
-            "recovered": 1,
-            "failure_percent": 33.3,
-            "avg_duration_ms": 150.0,
-        }
-    ]
-
-
-def test_an_uncounted_failure_is_still_an_error_of_its_category() -> None:
-    sums = failure_sums(diagnosis=replace(DIAGNOSIS, counted=False, retry_count=0))
-    assert sums["category#timeout"] == {"errors": 1, "retries": 0, "failures": 1}
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"diagnosis": replace(DIAGNOSIS, by="ada")},
+        {"mutation": replace(a_run().mutation, status=MutationStatus.APPLIED)},
+        {"status": RunStatus.CANCELLED, "category": "another"},
+    ],
+    ids=["same category", "resolved", "no failure any more"],
+)
+def test_another_amendment_counts_nothing(change: dict[str, Any]) -> None:
+    failed = a_task(run=a_failed_run())
+    assert count_change(failed, reclassify(failed, **change), late_after=MINUTE) == []

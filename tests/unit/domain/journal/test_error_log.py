@@ -6,16 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.journal.error_log import (
-    error_from_json,
-    error_to_json,
-    provider_name,
-    to_logged_error,
-)
+from duecourse.domain.journal.error_log import error_from_json, error_to_json, provider_name
+from duecourse.domain.journal.run_record import to_logged_error
 from duecourse.domain.tasks.adapted_delay import AdaptedDelay, RetryOutcomes
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.run_diagnosis import Reading, RunDiagnosis
 
+from tests.support.builders.failures import a_run_record
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run, a_run
 from tests.support.builders.tasks import ID, a_task
@@ -45,14 +42,11 @@ def test_a_crash_without_an_error_is_a_failure() -> None:
 
 
 def test_an_entry_contains_every_field() -> None:
-    task = a_task(
-        subject="story-1",
-        policy="agent",
-        type="action",
-        payload={"provider": "openai"},
-        next_retry_at=NOW + MINUTE,
+    task = {"subject": "story-1", "policy": "agent", "type": "action"}
+    record = a_run_record(
+        task={**task, "payload": {"provider": "openai"}}, next_retry_at=NOW + MINUTE
     )
-    assert error_to_json(to_logged_error(task, a_failed_run())) == {
+    assert error_to_json(to_logged_error(record)) == {
         "id": "run-1",
         "task_id": ID,
         "subject": "story-1",
@@ -82,15 +76,22 @@ def test_an_entry_contains_every_field() -> None:
 
 
 def test_a_failure_without_a_diagnosis_has_an_entry() -> None:
-    run = a_run(status=RunStatus.CRASHED, ended_at=NOW)
-    error = to_logged_error(a_task(retry_count=2), run)
-    assert (error.category, error.message, error.retry_count) == ("unknown", "", 2)
+    crash: dict[str, Any] = {
+        "status": RunStatus.CRASHED,
+        "error": None,
+        "category": None,
+        "diagnosis": None,
+    }
+    error = to_logged_error(a_run_record(**crash))
+    assert (error.category, error.message, error.retry_count) == ("unknown", "", 0)
     assert (error.pattern, error.location, error.counted) == (None, None, True)
+    assert error.phase == "preparing"
 
 
 def test_an_entry_of_an_advanced_series_keeps_the_retry_count_of_the_run() -> None:
-    run = a_failed_run(diagnosis=replace(DIAGNOSIS, retry_count=3))
-    assert to_logged_error(a_task(repeat="daily", retry_count=0), run).retry_count == 3
+    diagnosis = replace(DIAGNOSIS, retry_count=3)
+    record = a_run_record(task={"repeat": "daily", "retry_count": 0}, diagnosis=diagnosis)
+    assert to_logged_error(record).retry_count == 3
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_an_entry_of_an_advanced_series_keeps_the_retry_count_of_the_run() -> No
 def test_an_entry_round_trips_with_and_without_nulls(
     diagnosis: RunDiagnosis | None,
 ) -> None:
-    error = to_logged_error(a_task(next_retry_at=NOW), a_failed_run(diagnosis=diagnosis))
+    error = to_logged_error(a_run_record(diagnosis=diagnosis, next_retry_at=NOW))
     data = error_to_json(error)
     assert error_from_json(data) == error
     assert error_from_json({k: v for k, v in data.items() if v is not None}) == error
@@ -140,8 +141,9 @@ def test_an_entry_contains_the_learned_and_adapted_fields() -> None:
         reason="it works",
     )
     diagnosis = replace(DIAGNOSIS, fingerprint="0a", learned=True, adapted=adapted)
-    run = a_failed_run(diagnosis=replace(diagnosis, read_as=Reading(category="unknown")))
-    data = error_to_json(to_logged_error(a_task(), run))
+    diagnosis = replace(diagnosis, read_as=Reading(category="unknown"))
+    error = to_logged_error(a_run_record(diagnosis=diagnosis))
+    data = error_to_json(error)
     assert (data["fingerprint"], data["learned"], data["read_as"]) == ("0a", True, "unknown")
     assert data["adapted"] == {
         "policy_delay_seconds": 300,
@@ -150,11 +152,11 @@ def test_an_entry_contains_the_learned_and_adapted_fields() -> None:
         "worked": 19,
         "because": "it works",
     }
-    assert error_from_json(data) == to_logged_error(a_task(), run)
+    assert error_from_json(data) == error
 
 
 def test_an_entry_ignores_unknown_fields() -> None:
-    error = to_logged_error(a_task(), a_failed_run())
+    error = to_logged_error(a_run_record())
     assert error_from_json(error_to_json(error) | {"colour": "red"}) == error
 
 
@@ -163,6 +165,6 @@ def test_an_entry_ignores_unknown_fields() -> None:
     [("at", None), ("at", "noon"), ("attempt", "1"), ("action", "pray"), ("location", "app.py")],
 )
 def test_an_invalid_field_of_an_entry_is_rejected_by_name(name: str, value: Any) -> None:
-    stored = error_to_json(to_logged_error(a_task(), a_failed_run()))
+    stored = error_to_json(to_logged_error(a_run_record()))
     with pytest.raises(ValueError, match=name):
         error_from_json(stored | {name: value})

@@ -13,12 +13,13 @@ from duecourse.domain.journal.learned_patterns import (
     LearnedPattern,
     apply_correction,
     find_correction,
+    find_learned_correction,
     observed_failure,
     pattern_to_json,
     recent_months,
     to_percent,
 )
-from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import Location, Reading, RunDiagnosis
 
 from tests.support.builders.failures import a_diagnosis, builtin_policies
@@ -34,16 +35,18 @@ AGENT = builtin_policies()["agent"]
 LOCATION = Location("app.py", 3)
 
 
+def a_correction(
+    category: str = "transient", *, rule_category: str | None = "unknown"
+) -> Correction:
+    return Correction(
+        category=category, corrected_at=NOW, corrected_by="ada", rule_category=rule_category
+    )
+
+
 def a_pattern(
     category: str | None = "transient", *, rule_category: str | None = "unknown", **fields: Any
 ) -> LearnedPattern:
-    correction = (
-        Correction(
-            category=category, corrected_at=NOW, corrected_by="ada", rule_category=rule_category
-        )
-        if category
-        else None
-    )
+    correction = a_correction(category, rule_category=rule_category) if category else None
     defaults: dict[str, Any] = {
         "policy": "agent",
         "fingerprint": FINGERPRINT,
@@ -67,7 +70,7 @@ def reclassify_run(**changes: Any) -> tuple[Any, Run]:
 
 
 def test_an_observed_failure_has_its_category_and_a_truncated_example() -> None:
-    observed = observed_failure(an_action(), a_failed_run(error="x" * 500, diagnosis=FINGERPRINTED))
+    observed = observed_failure("agent", a_failed_run(error="x" * 500, diagnosis=FINGERPRINTED))
     assert observed is not None
     assert (observed.policy, observed.fingerprint, observed.observed_at) == (
         "agent",
@@ -80,14 +83,14 @@ def test_an_observed_failure_has_its_category_and_a_truncated_example() -> None:
 
 def test_an_observed_failure_keeps_the_category_of_the_rules() -> None:
     diagnosis = replace(FINGERPRINTED, read_as=READ_AS)
-    observed = observed_failure(an_action(), a_failed_run(diagnosis=diagnosis))
+    observed = observed_failure("agent", a_failed_run(diagnosis=diagnosis))
     assert observed is not None
     assert (observed.category, observed.rule_category) == ("timeout", "unknown")
 
 
 @pytest.mark.parametrize("fields", [{"diagnosis": DIAGNOSIS}, {"diagnosis": None}])
 def test_a_failure_without_a_fingerprint_is_not_observed(fields: dict[str, Any]) -> None:
-    assert observed_failure(an_action(), a_failed_run(**fields)) is None
+    assert observed_failure("agent", a_failed_run(**fields)) is None
 
 
 def test_a_reclassification_yields_a_correction() -> None:
@@ -126,12 +129,38 @@ def test_only_a_reclassification_of_this_run_yields_a_correction(diagnosis: RunD
     assert find_correction(old, replace(run, diagnosis=diagnosis), at=NOW) is None
 
 
+# What a write teaches
+
+
+def test_a_reclassification_teaches_its_correction_for_the_failure() -> None:
+    old, run = reclassify_run()
+    learned = find_learned_correction(old, an_action(run=run), run, at=NOW)
+    assert learned is not None
+    assert learned.correction == a_correction("transient", rule_category="unknown")
+    assert (learned.observed.policy, learned.observed.fingerprint) == ("agent", FINGERPRINT)
+    assert learned.observed.rule_category == "unknown"
+
+
+def test_a_run_that_ends_without_a_correction_teaches_none() -> None:
+    run = a_failed_run(diagnosis=FINGERPRINTED)
+    running = a_task(run=replace(run, status=RunStatus.ACTIVE, diagnosis=None, ended_at=None))
+    assert find_learned_correction(running, a_task(run=run), run, at=NOW) is None
+    assert find_learned_correction(None, a_task(run=run), run, at=NOW) is None
+
+
+def test_a_correction_of_a_failure_without_a_fingerprint_teaches_nothing() -> None:
+    old, run = reclassify_run()
+    run = replace(run, diagnosis=replace(CORRECTED, fingerprint=None))
+    assert find_correction(old, run, at=NOW) is not None
+    assert find_learned_correction(old, an_action(run=run), run, at=NOW) is None
+
+
 # Applying a correction
 
 
 def test_the_next_failure_is_classified_as_corrected() -> None:
     diagnosis = a_diagnosis("unknown", confidence=0.3, pattern="unknown", fingerprint=FINGERPRINT)
-    corrected = apply_correction(diagnosis, a_pattern("timeout"), AGENT)
+    corrected = apply_correction(diagnosis, a_correction("timeout"), AGENT)
     assert (corrected.category, corrected.confidence, corrected.pattern) == (
         "timeout",
         0.95,
@@ -148,14 +177,14 @@ def test_a_correction_of_another_or_unknown_rule_category_is_not_applied(
 ) -> None:
     diagnosis = a_diagnosis("unknown", fingerprint=FINGERPRINT)
     assert (
-        apply_correction(diagnosis, a_pattern("timeout", rule_category=rule_category), AGENT)
+        apply_correction(diagnosis, a_correction("timeout", rule_category=rule_category), AGENT)
         is diagnosis
     )
 
 
 def test_a_correction_keeps_blames_subject_of_the_rules() -> None:
     diagnosis = a_diagnosis("unknown", blames_subject=False)
-    assert not apply_correction(diagnosis, a_pattern(), AGENT).blames_subject
+    assert not apply_correction(diagnosis, a_correction(), AGENT).blames_subject
 
 
 @pytest.mark.parametrize(("category", "location"), [("transient", None), ("code_error", LOCATION)])
@@ -163,7 +192,7 @@ def test_only_a_code_category_keeps_the_source_location(
     category: str, location: Location | None
 ) -> None:
     corrected = apply_correction(
-        a_diagnosis("unknown", location=LOCATION), a_pattern(category), AGENT
+        a_diagnosis("unknown", location=LOCATION), a_correction(category), AGENT
     )
     assert corrected.location == location
     assert corrected.rule_reading is not None
@@ -171,29 +200,30 @@ def test_only_a_code_category_keeps_the_source_location(
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    "correction",
     [
         None,
-        a_pattern(None),
-        a_pattern("a_category_that_was_taken_away", rule_category="code_error"),
+        a_correction("a_category_that_was_taken_away", rule_category="code_error"),
     ],
 )
-def test_a_pattern_without_a_usable_correction_keeps_the_rules_diagnosis(
-    pattern: LearnedPattern | None,
+def test_without_a_usable_correction_the_diagnosis_is_that_of_the_rules(
+    correction: Correction | None,
 ) -> None:
     diagnosis = a_diagnosis("code_error")
-    assert apply_correction(diagnosis, pattern, AGENT) is diagnosis
+    assert apply_correction(diagnosis, correction, AGENT) is diagnosis
 
 
 def test_a_correction_cannot_change_whether_a_failure_is_counted() -> None:
     policy = builtin_policies()["enrichment"]
     over_budget, unknown = a_diagnosis("budget_exceeded"), a_diagnosis("unknown")
     assert (
-        apply_correction(over_budget, a_pattern("unknown", rule_category="budget_exceeded"), policy)
+        apply_correction(
+            over_budget, a_correction("unknown", rule_category="budget_exceeded"), policy
+        )
         is over_budget
     )
-    assert apply_correction(unknown, a_pattern("budget_exceeded"), policy) is unknown
-    assert apply_correction(unknown, a_pattern("rate_limit"), policy).category == "rate_limit"
+    assert apply_correction(unknown, a_correction("budget_exceeded"), policy) is unknown
+    assert apply_correction(unknown, a_correction("rate_limit"), policy).category == "rate_limit"
 
 
 # JSON

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.origin import Origin
-from duecourse.domain.requests.json import run_from_stored, run_to_stored
+from duecourse.domain.requests.stored_run import run_from_stored, run_to_stored
 from duecourse.domain.tasks.adapted_delay import AdaptedDelay, RetryOutcomes
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis

@@ -37,6 +37,20 @@ class AmbiguousIdError(DuecourseError):
         super().__init__(f"several tasks start with {prefix}: give more characters of the id")
 
 
+class NotificationsNotSentError(DuecourseError):
+    """The queue did not take all notifications of a batch."""
+
+    def __init__(self, sent_count: int) -> None:
+        super().__init__(f"the queue took only the first {sent_count} notification(s)")
+
+
+class StalePageError(DuecourseError):
+    """Other invocations kept storing the same page of counters; nothing was counted."""
+
+    def __init__(self, shard_id: str) -> None:
+        super().__init__(f"the counters of {shard_id} were changed by others at the same time")
+
+
 class StaleTaskError(DuecourseError):
     """Another writer changed the task first, so the conditional write failed."""
 
@@ -64,6 +78,7 @@ class PublishError(DuecourseError):
             f"the event bus accepted {published_count} event(s) and rejected the next: {reason}"
         )
         self.published_count = published_count
+        self.reason = reason
 
 
 class IllegalTransitionError(DuecourseError):

@@ -11,7 +11,7 @@ from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.notification_kind import NotificationKind
-from duecourse.domain.journal.counters import find_recovery
+from duecourse.domain.journal.counters import is_recovery
 from duecourse.domain.journal.history import ended_run
 from duecourse.domain.lifecycle.blocked import (
     blocked_timeout_reason,
@@ -146,7 +146,7 @@ def _success_content(old: Task, new: Task, run: Run) -> NotificationContent | No
 
     Actions always report success; other work only when it recovers; reminders never.
     """
-    recovered = find_recovery(old, new, run) is not None and _is_failure_known_to_owner(old, run)
+    recovered = is_recovery(old, new, run) and _is_failure_known_to_owner(old, run)
     if new.type == ACTION:
         text = notification_text.format_done(new, attempt=run.attempt if recovered else 1)
         return NotificationContent(

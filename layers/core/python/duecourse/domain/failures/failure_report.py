@@ -10,7 +10,7 @@ from typing import Any
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run import ProviderCall
-from duecourse.domain.time.instant import from_text, to_text
+from duecourse.domain.time.instant import from_text, from_text_or_none, to_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,6 +20,7 @@ class FailureReport:
     `origin` and `effect` never come from the error's text, so a provider cannot forge them.
     `effect`: what the worker knows; after a crash, the stored run decides instead.
     `result`: the result of an effect that happened but could not be stored.
+    `provider_reached_at`: when the worker last reached the task's provider, if it knows.
     """
 
     task_id: str
@@ -30,6 +31,7 @@ class FailureReport:
     effect: Effect = Effect.NONE
     call: ProviderCall | None = None
     result: Any = None
+    provider_reached_at: datetime | None = None
 
     @property
     def is_crash(self) -> bool:
@@ -44,6 +46,7 @@ class FailureReport:
             "effect": str(self.effect),
             **({"call": asdict(self.call)} if self.call else {}),
             **({"result": self.result} if self.result is not None else {}),
+            **_optional_instant("provider_reached_at", self.provider_reached_at),
             "failure": self.failure.to_json(),
         }
 
@@ -62,9 +65,14 @@ class FailureReport:
                 effect=Effect(stored.get("effect", Effect.NONE)),
                 call=ProviderCall(**stored["call"]) if stored.get("call") else None,
                 result=stored.get("result"),
+                provider_reached_at=from_text_or_none(stored.get("provider_reached_at")),
             )
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError("not a failure report: needs task_id, run_id and failure") from error
+
+
+def _optional_instant(name: str, at: datetime | None) -> dict[str, str]:
+    return {name: to_text(at)} if at else {}
 
 
 def _require_text(value: Any) -> str:

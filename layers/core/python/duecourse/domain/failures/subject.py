@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from duecourse.domain.tasks.recent_errors import NO_ERRORS, RecentErrors
 from duecourse.domain.text.redaction import truncate_middle
 
 MESSAGE_LIMIT = 500
@@ -23,6 +24,7 @@ class SubjectStatus(StrEnum):
 class Subject:
     """What is known about a subject. No task may try it before `cooldown_until`.
 
+    `recent_errors`: of all its tasks, whoever is to blame; a success or a reset does not clear it.
     Version 0 means that it was never stored.
     """
 
@@ -33,6 +35,7 @@ class Subject:
     last_error_message: str | None = None
     last_attempt_at: datetime | None = None
     cooldown_until: datetime | None = None
+    recent_errors: RecentErrors = NO_ERRORS
     version: int = 0
 
     @property
@@ -71,8 +74,7 @@ class Subject:
         )
 
     def record_success(self, *, at: datetime) -> Subject:
-        fresh = Subject(id=self.id, version=self.version + 1)
-        return replace(fresh, status=SubjectStatus.SUCCESS, last_attempt_at=at)
+        return replace(self._cleared(), status=SubjectStatus.SUCCESS, last_attempt_at=at)
 
     def end_cooldown(self) -> Subject:
         """Allow the next attempt at once. The failure count stays."""
@@ -81,6 +83,8 @@ class Subject:
         return replace(self, cooldown_until=None, version=self.version + 1)
 
     def reset(self) -> Subject:
-        """Clear everything except `last_attempt_at`."""
-        fresh = Subject(id=self.id, version=self.version + 1)
-        return replace(fresh, last_attempt_at=self.last_attempt_at)
+        """Clear everything except `last_attempt_at` and `recent_errors`."""
+        return replace(self._cleared(), last_attempt_at=self.last_attempt_at)
+
+    def _cleared(self) -> Subject:
+        return Subject(id=self.id, version=self.version + 1, recent_errors=self.recent_errors)

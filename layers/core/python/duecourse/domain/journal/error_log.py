@@ -8,14 +8,12 @@ from typing import Any
 
 from duecourse.domain.tasks.adapted_delay import AdaptedDelay
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import Run
-from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location
+from duecourse.domain.tasks.run_diagnosis import Location
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 from duecourse.domain.validation.stored_fields import StoredFields
 
 PROVIDER_LIMIT = 64
-UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,39 +49,6 @@ class LoggedError:
     learned: bool = False
     rule_category: str | None = None
     adapted: AdaptedDelay | None = None
-
-
-def to_logged_error(task: Task, run: Run) -> LoggedError:
-    """Return the error log entry of a failed run. `task` is as the failure left it."""
-    diagnosis = run.diagnosis or NOT_DIAGNOSED
-    return LoggedError(
-        id=run.id,
-        task_id=task.id,
-        subject=task.subject,
-        at=run.ended_at or run.started_at,
-        category=run.category or UNKNOWN,
-        message=run.error or "",
-        confidence=diagnosis.confidence,
-        pattern=diagnosis.pattern,
-        location=diagnosis.location,
-        suggested_fix=diagnosis.fix or None,
-        type=diagnosis.type,
-        code=diagnosis.code,
-        status=diagnosis.status,
-        phase=diagnosis.phase or str(run.phase),
-        attempt=run.attempt,
-        # A series resets the task's count when it moves on, so the run's own count wins.
-        retry_count=task.retry_count if diagnosis.retry_count is None else diagnosis.retry_count,
-        counted=diagnosis.counted,
-        action=diagnosis.action,
-        next_retry_at=task.next_retry_at,
-        policy=task.policy,
-        provider=provider_name(task),
-        fingerprint=diagnosis.fingerprint,
-        learned=diagnosis.learned,
-        rule_category=diagnosis.read_as.category if diagnosis.read_as else None,
-        adapted=diagnosis.adapted,
-    )
 
 
 def provider_name(task: Task) -> str | None:

@@ -1,87 +1,43 @@
-"""Recent failures of a subject, or of a task without one. Updated with each failure."""
+"""A subject, or a task without one, that failed repeatedly."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 
-from duecourse.domain.journal.error_log import LoggedError
-from duecourse.domain.time.instant import to_text
-
-RETENTION_DAYS = 30
-REPEATED_THRESHOLD = 4  # errors that count as repeated failure
-BUDGET_EXCEEDED = "budget_exceeded"
-
-
-def utc_day(instant: datetime) -> str:
-    """Return the UTC day as text that sorts by time."""
-    return to_text(instant)[:10]
-
-
-def last_days(day: str, count: int) -> list[str]:
-    """Return `count` days back from `day`, `day` first."""
-    last = date.fromisoformat(day)
-    return [(last - timedelta(days=n)).isoformat() for n in range(count)]
+from duecourse.domain.failures.subject import Subject
+from duecourse.domain.tasks.recent_errors import RecentErrors
+from duecourse.domain.tasks.task import Task
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailureTracker:
-    """The failures of one subject or task. `recent_errors_at`: the last four, oldest first."""
+    """The recent errors of one subject or task. `version` is that of the task, 0 for a subject."""
 
     subject: str | None = None
     task_id: str | None = None
-    errors_by_day: Mapping[str, int] = field(default_factory=dict)
-    budget_blocked_days: frozenset[str] = frozenset()
-    recent_errors_at: tuple[datetime, ...] = ()
-    last_error_category: str | None = None
+    errors: RecentErrors
     version: int = 0
-
-    @classmethod
-    def for_error(cls, error: LoggedError) -> FailureTracker:
-        """Return an empty tracker for the error's subject, or for its task if it has none."""
-        return cls(subject=error.subject, task_id=None if error.subject else error.task_id)
 
     @property
     def last_error_at(self) -> datetime:
-        return self.recent_errors_at[-1]
+        return self.errors.latest[-1]
 
-    @property
-    def repeated_since(self) -> datetime | None:
-        """The fourth last error, or None if there were fewer than four.
 
-        Failures count as repeated in every time window that contains it.
-        """
-        return (
-            self.recent_errors_at[0] if len(self.recent_errors_at) == REPEATED_THRESHOLD else None
-        )
+def tracker_of_task(task: Task) -> FailureTracker:
+    return FailureTracker(task_id=task.id, errors=task.recent_errors, version=task.version)
 
-    def total_errors(self, *, since: str) -> int:
-        return sum(count for day, count in self.errors_by_day.items() if day >= since)
 
-    def is_newly_blocked(self, error: LoggedError) -> bool:
-        """Return True if this is the day's first error for lack of budget."""
-        return (
-            error.category == BUDGET_EXCEEDED and utc_day(error.at) not in self.budget_blocked_days
-        )
+def tracker_of_subject(subject: Subject) -> FailureTracker:
+    return FailureTracker(subject=subject.id, errors=subject.recent_errors)
 
-    def record(self, error: LoggedError) -> FailureTracker:
-        day = utc_day(error.at)
-        recent = tuple(sorted([*self.recent_errors_at, error.at]))[-REPEATED_THRESHOLD:]
-        oldest = last_days(utc_day(recent[-1]), RETENTION_DAYS)[-1]
-        errors = {**self.errors_by_day, day: self.errors_by_day.get(day, 0) + 1}
-        blocked = (
-            self.budget_blocked_days | {day}
-            if error.category == BUDGET_EXCEEDED
-            else self.budget_blocked_days
-        )
-        is_latest = error.at == recent[-1]
-        return FailureTracker(
-            subject=self.subject,
-            task_id=self.task_id,
-            errors_by_day={day: count for day, count in errors.items() if day >= oldest},
-            budget_blocked_days=frozenset(day for day in blocked if day >= oldest),
-            recent_errors_at=recent,
-            last_error_category=error.category if is_latest else self.last_error_category,
-            version=self.version + 1,
-        )
+
+def find_changed_tracker(old: Task | None, new: Task) -> FailureTracker | None:
+    """Return the tracker if this write brought a repeated failure of a task without a subject.
+
+    Subjects hold their own errors, in their own table.
+    """
+    is_unchanged = old is not None and old.recent_errors == new.recent_errors
+    if new.subject is not None or is_unchanged or new.recent_errors.repeated_since is None:
+        return None
+    return tracker_of_task(new)

@@ -28,7 +28,9 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.tasks.wait_text import describe_wait
+from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.instant import to_text
+from duecourse.domain.time.timezones import load_timezone
 
 _EDITABLE_FIELDS = (
     "description",
@@ -47,16 +49,14 @@ def events_between(old: Task | None, new: Task, *, at: datetime) -> list[Event]:
     `at` is the time of the write as the stream rounds it. Times stored on the task take precedence.
     """
     if old is None:
-        return [
-            Event(kind, new.id, new.created_at, detail) for kind, detail in _creation_events(new)
-        ]
+        return [created_event(new, first_due_at=new.due_at)]
     moment = _event_time(old, new, at)
     return [Event(kind, new.id, moment, detail) for kind, detail in _change_events(old, new)]
 
 
 def _event_time(old: Task, new: Task, at: datetime) -> datetime:
     run = ended_run(old, new)
-    if run is not None and run.ended_at is not None and not _is_amendment(run, old):
+    if run is not None and run.ended_at is not None and not is_amendment(run, old):
         return run.ended_at
     # The stream rounds `at` down, so it could precede the run that led to this write.
     known = [new.created_at, *([new.run.ended_at or new.run.started_at] if new.run else [])]
@@ -79,14 +79,27 @@ def start_events(task_id: str, run: Run) -> list[Event]:
     return events
 
 
-def _creation_events(task: Task) -> Iterator[TypeAndDetail]:
+def created_event(task: Task, *, first_due_at: datetime) -> Event:
     by = {"by": task.created_by} if task.created_by else {}
-    yield EventType.TASK_CREATED, {"due_at": to_text(task.due_at), "type": task.type, **by}
+    detail = {"due_at": to_text(first_due_at), "type": task.type, **by}
+    return Event(EventType.TASK_CREATED, task.id, task.created_at, detail)
+
+
+def first_due_at(task: Task) -> datetime:
+    """Return when the task was first due, unless somebody moved it since.
+
+    A retry or a deferral does not change `nominal_at`, an occurrence does not change `anchor`.
+    """
+    series = task.series
+    if series is None:
+        return task.nominal_at
+    start = to_instant(task.anchor, load_timezone(task.timezone))
+    return series.first_from(max(start, task.created_at)) or start
 
 
 def _change_events(old: Task, new: Task) -> Iterator[TypeAndDetail]:
     run = ended_run(old, new)
-    if run is not None and _is_amendment(run, old):
+    if run is not None and is_amendment(run, old):
         yield from _amendment_events(run, old, new)
     elif new.status is Status.CANCELLED:
         yield EventType.TASK_CANCELLED, {}
@@ -121,7 +134,7 @@ def _unblocked_events(old: Task, new: Task) -> Iterator[TypeAndDetail]:
         yield EventType.TASK_UNBLOCKED, detail
 
 
-def _is_amendment(run: Run, old: Task) -> bool:
+def is_amendment(run: Run, old: Task) -> bool:
     """Return True if a person corrected a run that had already ended."""
     return old.run is not None and old.run.id == run.id and old.run.ended_at is not None
 
@@ -214,4 +227,7 @@ def _edit_events(old: Task, new: Task) -> Iterator[TypeAndDetail]:
         return
     changed = [name for name in _EDITABLE_FIELDS if getattr(old, name) != getattr(new, name)]
     if changed:
-        yield EventType.TASK_CHANGED, {"fields": changed, "due_at": to_text(new.due_at)}
+        was_due_at, is_due_at = first_due_at(old), first_due_at(new)
+        moved = {"was_due_at": to_text(was_due_at)} if was_due_at != is_due_at else {}
+        detail = {"fields": changed, "due_at": to_text(new.due_at), **moved}
+        yield EventType.TASK_CHANGED, detail

@@ -70,13 +70,13 @@ class LearnedPattern:
     correction: Correction | None = None
 
 
-def observed_failure(task: Task, run: Run) -> ObservedFailure | None:
+def observed_failure(policy: str, run: Run) -> ObservedFailure | None:
     """Return the observation, or None if the run has no fingerprint and teaches nothing."""
     note = run.diagnosis or NOT_DIAGNOSED
     if run.category is None or note.fingerprint is None:
         return None
     return ObservedFailure(
-        policy=task.policy,
+        policy=policy,
         fingerprint=note.fingerprint,
         category=run.category,
         rule_category=_rules_category(note) or run.category,
@@ -100,19 +100,34 @@ def find_correction(old: Task | None, run: Run, *, at: datetime) -> Correction |
     )
 
 
+@dataclass(frozen=True, slots=True)
+class LearnedCorrection:
+    """A correction to store, and the failure that a person corrected."""
+
+    observed: ObservedFailure
+    correction: Correction
+
+
+def find_learned_correction(
+    old: Task | None, new: Task, run: Run, *, at: datetime
+) -> LearnedCorrection | None:
+    """Return the correction if this write reclassified `run` and something can be learned."""
+    correction, observed = find_correction(old, run, at=at), observed_failure(new.policy, run)
+    return LearnedCorrection(observed, correction) if correction and observed else None
+
+
 def _rules_category(diagnosis: RunDiagnosis) -> str | None:
     return diagnosis.read_as.category if diagnosis.read_as else None
 
 
 def apply_correction(
-    diagnosis: Diagnosis, pattern: LearnedPattern | None, policy: Policy
+    diagnosis: Diagnosis, correction: Correction | None, policy: Policy
 ) -> Diagnosis:
-    """Return the diagnosis with the person's correction of this pattern, if it applies.
+    """Return the diagnosis with the person's correction of its pattern, if it applies.
 
     It applies only if the rules still give the category that was corrected. It never changes
     whether the failure counts as a retry: otherwise a wait could have no end.
     """
-    correction = pattern.correction if pattern else None
     is_applicable = correction is not None and correction.applies_to(diagnosis.category)
     category = policy.categories.get(correction.category) if correction and is_applicable else None
     if category is None or not (category.counts and policy.categories[diagnosis.category].counts):

@@ -18,8 +18,8 @@ from duecourse.domain.journal.counters import (
     LATENESS_COUNTER,
     hour_digit,
 )
-from duecourse.domain.journal.failure_tracker import utc_day
 from duecourse.domain.journal.stats import DailyCounter
+from duecourse.domain.time.utc_days import utc_day
 
 MIN_RUNS = 20  # with fewer, a single run would change the percentage too much
 HOUR = timedelta(hours=1)

@@ -17,8 +17,9 @@ from duecourse.domain.journal.counters import (
     PROVIDER_PREFIX,
     RETRIES_PREFIX,
 )
-from duecourse.domain.journal.failure_tracker import BUDGET_EXCEEDED, FailureTracker
+from duecourse.domain.journal.failure_tracker import FailureTracker
 from duecourse.domain.journal.lateness import percentile, to_bars
+from duecourse.domain.tasks.recent_errors import BUDGET_EXCEEDED
 from duecourse.domain.time.instant import to_text
 
 MAX_LISTED = 20
@@ -162,8 +163,8 @@ def _repeated_failures(trackers: Sequence[FailureTracker], *, since: str) -> lis
         {
             "subject": tracker.subject,
             "task_id": tracker.task_id,
-            "total_errors": tracker.total_errors(since=since),
-            "last_error_category": tracker.last_error_category,
+            "total_errors": tracker.errors.count_since(since),
+            "last_error_category": tracker.errors.last_category,
             "last_error_at": to_text(tracker.last_error_at),
         }
         for tracker in sorted(trackers, key=lambda one: one.last_error_at, reverse=True)

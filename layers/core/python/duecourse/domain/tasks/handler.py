@@ -105,6 +105,13 @@ class Handler:
         """Find out whether the effect of a lost attempt happened."""
         return Unknown()
 
+    def needs_prepare(self, task: Task) -> bool:  # noqa: ARG002 - what others decide by
+        """Return whether `prepare` does anything for the task.
+
+        If not, it is not called: the claim records the effect as in flight, which saves a write.
+        """
+        return _has_override(self, "prepare")
+
     def is_idempotent(self, task: Task) -> bool:
         return self.idempotent or is_declared_idempotent(task.payload)
 
@@ -130,9 +137,19 @@ class HandlerCapabilities:
 
 def capabilities_of(handler: Handler, task: Task) -> HandlerCapabilities:
     return HandlerCapabilities(
-        has_prepare=_has_override(handler, "prepare"),
+        has_prepare=handler.needs_prepare(task),
         has_emit=_has_override(handler, "emit"),
         indeterminate_policy=_indeterminate_policy(handler, task),
+    )
+
+
+def fixed_capabilities_of(handler: Handler) -> HandlerCapabilities | None:
+    """Return the capabilities if they are the same for every task, else None."""
+    is_fixed = handler.idempotent and not _has_override(handler, "is_idempotent")
+    if not is_fixed or _has_override(handler, "reconcile"):
+        return None
+    return HandlerCapabilities(
+        has_prepare=_has_override(handler, "prepare"), has_emit=_has_override(handler, "emit")
     )
 
 

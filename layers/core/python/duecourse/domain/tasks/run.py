@@ -14,6 +14,8 @@ from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.wait import Wait
 
+UNKNOWN_CATEGORY = "unknown"
+
 
 class Phase(StrEnum):
     PREPARING = "preparing"
@@ -88,6 +90,14 @@ class PreviousFailure:
     delay_seconds: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FirstFailure:
+    """The first failure of an occurrence. A recovery is counted on its UTC day and category."""
+
+    day: str
+    category: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mutation:
     """The one outside effect of a run.
@@ -112,6 +122,7 @@ class Run:
     `verify_until`: the deadline for approving or rejecting the work.
     `verifier_attempts`: how often a provider was asked to verify the work.
     `previous_failure`: used to learn which retries succeed.
+    `first_failure`: that of the same occurrence, if its first attempt failed.
     `waited_for`: what deferred the run until after the next occurrence of its series.
     `originally_due_at`: when the work was due, if this run recovers from an expired lease.
     """
@@ -140,6 +151,7 @@ class Run:
     verifier_attempts: int = 0
     is_verified: bool = False
     previous_failure: PreviousFailure | None = None
+    first_failure: FirstFailure | None = None
     waited_for: Wait | None = None
     originally_due_at: datetime | None = None
 
@@ -153,6 +165,11 @@ class Run:
         has_error = self.error is not None or self.category is not None
         is_crash = self.status is RunStatus.CRASHED
         return is_crash or (self.status.is_unsuccessful and has_error)
+
+    @property
+    def error_category(self) -> str:
+        """Return the category of a failed run. Only a run of old code may lack it."""
+        return self.category or UNKNOWN_CATEGORY
 
     @property
     def is_indeterminate(self) -> bool:

@@ -51,6 +51,7 @@ class RunDiagnosis:
     `guidance_lines`: how many lines the failure added to the task's guidance.
     `by`: who corrected the category.
     `review`: the id of the spec review that the task waits for.
+    `is_newly_blocked`: the task's or subject's first error of that day for lack of budget.
     """
 
     confidence: float | None = None
@@ -75,6 +76,7 @@ class RunDiagnosis:
     guidance_lines: int | None = None
     by: str | None = None
     review: str | None = None
+    is_newly_blocked: bool = False
 
     @property
     def is_corrected(self) -> bool:
@@ -107,6 +109,7 @@ class RunDiagnosis:
             "guidance_lines": self.guidance_lines,
             "by": self.by,
             "review": self.review,
+            "newly_blocked": self.is_newly_blocked or None,
         }
         return {name: value for name, value in stored.items() if value is not None}
 
@@ -140,6 +143,7 @@ class RunDiagnosis:
             guidance_lines=fields.integer("guidance_lines"),
             by=fields.text("by"),
             review=fields.text("review"),
+            is_newly_blocked=fields.flag("newly_blocked", default=False),
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from duecourse.domain.errors import IllegalTransitionError
 from duecourse.domain.tasks.ids import SHORT_ID_LENGTH
 from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.recent_errors import NO_ERRORS, RecentErrors
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.skipped import SkippedOccurrences
@@ -51,6 +52,7 @@ class Task:
     `rescheduled_at`: when somebody last set the time of this occurrence.
     `owner_rescheduled_at`: the same, if the owner did it in chat.
     `snooze_of`: on a snoozed reminder, the id of the reminder that was snoozed first.
+    `recent_errors`: only counted for a task without a subject; a subject counts its own.
     Only the system sets `snooze_of` and `review`.
     `unknown_attributes`: what newer code stored with the task, in its stored form. Nothing reads
     it, and every write stores it again.
@@ -95,6 +97,7 @@ class Task:
     owner_rescheduled_at: datetime | None = None
     snooze_of: str | None = None
     review: ReviewLink | None = None
+    recent_errors: RecentErrors = NO_ERRORS
     version: int = 1
     unknown_attributes: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 

@@ -1,0 +1,56 @@
+"""What one change of a task brings to the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from duecourse.domain.journal.audit import AuditEntry, find_executed_run, to_audit_entry
+from duecourse.domain.journal.history import ended_run, events_between, is_amendment
+from duecourse.domain.journal.run_record import RunRecord, to_run_record
+from duecourse.domain.tasks.event import Event
+from duecourse.domain.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event stored by itself. `version` is that of the task after the change."""
+
+    version: int
+    event: Event
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JournalEntries:
+    """`events`: those that no run and no task tells. `version`: the task's, part of their keys.
+
+    `execution`: the audit entry of a provider call.
+    """
+
+    version: int
+    events: Sequence[Event] = ()
+    record: RunRecord | None = None
+    execution: AuditEntry | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.events and self.record is None and self.execution is None
+
+
+def to_journal_entries(old: Task | None, new: Task, *, at: datetime) -> JournalEntries:
+    run = find_executed_run(old, new)
+    return JournalEntries(
+        version=new.version,
+        events=_events_of_their_own(old, new, at=at),
+        record=to_run_record(old, new, at=at),
+        execution=to_audit_entry(new, run) if run else None,
+    )
+
+
+def _events_of_their_own(old: Task | None, new: Task, *, at: datetime) -> list[Event]:
+    """Return the events to store. Creation follows from the task, the end of a run from the run."""
+    run = ended_run(old, new)
+    if old is None or (run is not None and not is_amendment(run, old)):
+        return []
+    return events_between(old, new, at=at)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from duecourse.domain.limits.breaker_results import record_failure, record_success
 from duecourse.domain.limits.circuit_breaker import (
     DEFAULT_RULES,
     Admission,
@@ -15,8 +16,6 @@ from duecourse.domain.limits.circuit_breaker import (
     Rejected,
     breaker_at,
     decide_admission,
-    record_failure,
-    record_success,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st

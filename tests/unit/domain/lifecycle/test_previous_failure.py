@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -10,8 +11,8 @@ import pytest
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.lifecycle.blocked_outcome import apply_review
 from duecourse.domain.lifecycle.user_actions import retry, run_now
-from duecourse.domain.requests.json import run_from_stored, run_to_stored
-from duecourse.domain.tasks.run import PreviousFailure
+from duecourse.domain.requests.stored_run import run_from_stored, run_to_stored
+from duecourse.domain.tasks.run import FirstFailure, PreviousFailure, Run
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
@@ -120,3 +121,47 @@ def test_the_previous_failure_is_stored_with_the_run(
     stored = run_to_stored(run)
     assert run_from_stored(stored) == run
     assert ("follows" in stored) == (previous_failure is not None)
+
+
+# The first failure of an occurrence
+
+
+def fail_next_run(task: Task, *, days: int) -> Task:
+    """Claim the task this many days later and fail it."""
+    running = claim_task(task, f"run-{task.version}", at=NOW + days * DAY)
+    return fail_task(running, at=NOW + days * DAY)
+
+
+def next_run(task: Task) -> Run:
+    return run_of(claim_task(task, "next", at=NOW + 9 * DAY))
+
+
+def test_a_first_run_has_no_first_failure() -> None:
+    assert run_of(claim_task(an_action())).first_failure is None
+
+
+def test_every_retry_knows_the_first_failure_of_its_occurrence() -> None:
+    once = fail_next_run(an_action(), days=0)
+    first = FirstFailure("2026-02-17", "unknown")
+    assert next_run(once).first_failure == first
+    twice = fail_next_run(once, days=1)
+    assert next_run(twice).first_failure == first
+
+
+def test_a_reclassified_first_failure_is_known_by_its_new_category() -> None:
+    once = fail_next_run(an_action(), days=0)
+    once = replace(once, run=replace(run_of(once), category="timeout"))
+    assert next_run(once).first_failure == FirstFailure("2026-02-17", "timeout")
+
+
+def test_the_next_occurrence_has_a_first_failure_of_its_own() -> None:
+    given_up = fail_next_run(an_action(repeat="daily", max_retries=5, retry_count=4), days=0)
+    assert (given_up.status, given_up.next_retry_at) == (Status.PENDING, None)
+    assert run_of(claim_task(given_up, "run-2", at=given_up.due_at)).first_failure is None
+
+
+def test_a_stored_run_keeps_its_first_failure() -> None:
+    run = a_run(first_failure=FirstFailure("2026-02-17", "unknown"))
+    stored = json.loads(json.dumps(run_to_stored(run)))
+    assert stored["first_failure"] == ["2026-02-17", "unknown"]
+    assert run_from_stored(stored) == run

@@ -419,13 +419,15 @@ def test_a_verification_timeout_advances_the_series() -> None:
     assert harness.task.failed_occurrences == 1
 
 
-def test_a_verification_timeout_does_not_change_the_subject() -> None:
+def test_a_verification_timeout_is_an_error_of_the_subject_and_changes_nothing_else() -> None:
     harness = Harness(a_task_to_verify(subject="story-1"), subject=True)
     harness.clock.at = NOW + DAY
     before = harness.store.subjects.get("story-1")
     harness.verify()
     harness.record()
-    assert harness.store.subjects.get("story-1") == before
+    after = harness.store.subjects.get("story-1")
+    assert after.recent_errors.count_since("2026-02-18") == 1
+    assert replace(after, recent_errors=before.recent_errors, version=before.version) == before
 
 
 # Conflicts

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from duecourse.domain.limits.breaker_results import record_failure, record_success
 from duecourse.domain.limits.circuit_breaker import (
     DEFAULT_RULES,
     Admitted,
@@ -15,10 +16,14 @@ from duecourse.domain.limits.circuit_breaker import (
     Rejected,
     breaker_at,
     decide_admission,
-    record_failure,
-    record_success,
 )
-from duecourse.domain.limits.circuit_breakers import MAX_BREAKERS, CircuitBreakers, transition_event
+from duecourse.domain.limits.circuit_breakers import (
+    MAX_BREAKERS,
+    journal_key,
+    least_needed,
+    provider_key,
+    transition_event,
+)
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 
@@ -321,38 +326,27 @@ def test_other_transitions_have_no_event(old: CircuitBreaker, new: CircuitBreake
     assert transition_event("llm", old, new, at=NOW) is None
 
 
-# All breakers
+# The list of breakers
 
 
 def test_a_provider_is_identified_by_the_first_64_characters_of_its_name() -> None:
-    breakers = CircuitBreakers().with_breaker("x" * 65, open_breaker())
-    assert breakers.get("x" * 64) == breakers.get("x" * 99) == open_breaker()
-    assert breakers.get("x" * 63) == CircuitBreaker()
+    assert provider_key("x" * 65) == provider_key("x" * 99) == "x" * 64
+    assert journal_key("x" * 65) == f"breaker#{'x' * 64}"
 
 
-def test_the_oldest_breaker_without_failures_is_evicted_first() -> None:
-    old, new = (
-        CircuitBreaker(state_changed_at=NOW + HOUR),
-        CircuitBreaker(state_changed_at=NOW + 2 * HOUR),
-    )
-    breakers = CircuitBreakers({"open": open_breaker(), "old": old, "new": new})
-    for n in range(MAX_BREAKERS - 2):
-        breakers = breakers.with_breaker(f"failing-{n}", breaker_with_failures(1))
-    assert len(breakers.breakers) == MAX_BREAKERS
-    assert {"open", "new", "failing-0"} <= breakers.breakers.keys()
-    assert "old" not in breakers.breakers
+def test_the_oldest_breaker_without_failures_leaves_a_full_list_first() -> None:
+    breakers = {
+        "open": open_breaker(),
+        "new": CircuitBreaker(state_changed_at=NOW + 2 * HOUR),
+        "old": CircuitBreaker(state_changed_at=NOW + HOUR),
+        "failing": breaker_with_failures(1),
+    }
+    assert least_needed(breakers) == ["old", "new", "failing", "open"]
 
 
-def test_breakers_with_older_failures_are_evicted_first() -> None:
-    breakers = CircuitBreakers()
-    for n in range(MAX_BREAKERS + 1):
-        breakers = breakers.with_breaker(f"p{n}", fail_call(CircuitBreaker(), at=NOW + n * SECOND))
-    assert "p0" not in breakers.breakers
-    assert f"p{MAX_BREAKERS}" in breakers.breakers
-
-
-def test_many_provider_names_do_not_evict_an_open_breaker() -> None:
-    breakers = CircuitBreakers().with_breaker("open", open_breaker())
-    for n in range(3 * MAX_BREAKERS):
-        breakers = breakers.with_breaker(f"p{n}", fail_call(CircuitBreaker(), at=NOW + HOUR))
-    assert breakers.get("open") == open_breaker()
+def test_of_breakers_with_failures_the_one_that_failed_longest_ago_leaves_first() -> None:
+    breakers = {
+        f"p{n}": fail_call(CircuitBreaker(), at=NOW - n * SECOND) for n in range(MAX_BREAKERS)
+    }
+    dropped = least_needed({"open": open_breaker(), **breakers})
+    assert (dropped[0], len(dropped)) == (f"p{MAX_BREAKERS - 1}", MAX_BREAKERS // 4)

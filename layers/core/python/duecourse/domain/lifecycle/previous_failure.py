@@ -1,12 +1,13 @@
-"""The failure that a retry follows, from which retry delays are learned."""
+"""The failures before a retry: the last one, and the first one of the occurrence."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from duecourse.domain.tasks.run import PreviousFailure, Run
+from duecourse.domain.tasks.run import FirstFailure, PreviousFailure, Run
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.task import Task
+from duecourse.domain.time.utc_days import utc_day
 
 _MAX_DELAY_FACTOR = 1.5
 _SLACK = timedelta(seconds=30)
@@ -22,6 +23,17 @@ def find_previous_failure(task: Task, previous: Run, *, at: datetime) -> Previou
         fingerprint=note.fingerprint,
         delay_seconds=_waited_seconds(task, previous, note, at=at),
     )
+
+
+def find_first_failure(previous: Run) -> FirstFailure | None:
+    """Return the failure of the occurrence's first attempt, or None if that attempt did not fail.
+
+    It is copied from run to run, because nothing else knows it when a retry succeeds.
+    """
+    if previous.attempt > 1 or not previous.is_failure:
+        return previous.first_failure
+    failed_at = previous.ended_at or previous.started_at
+    return FirstFailure(utc_day(failed_at), previous.error_category)
 
 
 def _waited_seconds(task: Task, previous: Run, note: RunDiagnosis, *, at: datetime) -> int | None:

@@ -148,7 +148,12 @@ def apply(
         reopened_failure.task_before, reopened_failure.report, diagnosis, decision, at=at
     )
     note = current_run(redecided).diagnosis or NOT_DIAGNOSED
-    note = replace(note, read_as=_original_reading(reopened_failure), by=corrected_by or None)
+    note = replace(
+        note,
+        read_as=_original_reading(reopened_failure),
+        by=corrected_by or None,
+        is_newly_blocked=reopened_failure.diagnosis.is_newly_blocked,
+    )
     run = replace(
         current_run(redecided),
         error=reopened_failure.run.error,

@@ -17,7 +17,10 @@ from duecourse.domain.lifecycle.advance_series import (
 )
 from duecourse.domain.lifecycle.current_run import current_run, is_given_up, retryable_run
 from duecourse.domain.lifecycle.lease import Lease
-from duecourse.domain.lifecycle.previous_failure import find_previous_failure
+from duecourse.domain.lifecycle.previous_failure import (
+    find_first_failure,
+    find_previous_failure,
+)
 from duecourse.domain.lifecycle.spec_review import is_reviewed
 from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.recovery_action import Action
@@ -66,12 +69,35 @@ def claim(task: Task, lease: Lease, capabilities: HandlerCapabilities, *, at: da
         has_emit=capabilities.has_emit,
         is_early=_is_off_schedule(task, previous),
         previous_failure=find_previous_failure(task, previous, at=at) if previous else None,
+        first_failure=find_first_failure(previous) if previous else None,
         waited_for=(previous.waited_for if previous else None) or waited_too_long_for(task),
         originally_due_at=_find_originally_due_at(task, previous, reason),
     )
     run = _resume_phase(run, previous, capabilities)
     claimed = replace(task, run=run, next_retry_at=None, skipped=None, wait=None)
     return claimed.move_to(Status.IN_PROGRESS)
+
+
+def first_run(
+    lease: Lease, capabilities: HandlerCapabilities, *, nominal_at: datetime, at: datetime
+) -> Run:
+    """Return the run with which `claim` starts a task of the lane NEW_REMINDER.
+
+    Such a task never ran and is due at its own time, so nothing else of it matters.
+    """
+    run = Run(
+        id=lease.run_id,
+        attempt=1,
+        reason=Reason.FIRST,
+        mutation=Mutation(idempotency_key=lease.run_id),
+        nominal_at=nominal_at,
+        started_at=at,
+        lease_expires_at=lease.expires_at,
+        handler_version=lease.handler_version,
+        indeterminate_policy=capabilities.indeterminate_policy,
+        has_emit=capabilities.has_emit,
+    )
+    return _resume_phase(run, None, capabilities)
 
 
 def _is_resolved_by_person(run: Run) -> bool:

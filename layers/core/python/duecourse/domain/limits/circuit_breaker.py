@@ -54,6 +54,8 @@ class CircuitBreaker:
 
     - `failures`: consecutive while closed, total of the outage while open.
     - `failed_at`: the times of recent failures while closed.
+    - `reached_at`: the last call that reached the provider, as far as it was written. Failures
+      before that do not count.
     - `opened_at`: when the outage began.
     - `state_changed_at`: when it last opened, started its first probe or began to return. Results
       of runs that started earlier are ignored.
@@ -65,6 +67,7 @@ class CircuitBreaker:
     state: CircuitState = CircuitState.CLOSED
     failures: int = 0
     failed_at: tuple[datetime, ...] = ()
+    reached_at: datetime | None = None
     opened_at: datetime | None = None
     state_changed_at: datetime | None = None
     state_until: datetime | None = None
@@ -141,57 +144,6 @@ def reject(
     return Rejected(truncate_to_millisecond(not_before + rules.window * share))
 
 
-def record_failure(
-    breaker: CircuitBreaker,
-    *,
-    started_at: datetime,
-    now: datetime,
-    rules: CircuitBreakerRules = DEFAULT_RULES,
-) -> CircuitBreaker:
-    """Return the breaker after a run, started at `started_at`, found the provider down."""
-    now = truncate_to_millisecond(now)
-    breaker = breaker_at(breaker, now=now, rules=rules)
-    if breaker.state is CircuitState.OPEN or breaker.is_outdated_report(started_at):
-        return breaker
-    if breaker.state is not CircuitState.CLOSED:
-        reopened = replace(
-            breaker, failures=breaker.failures + 1, reopen_count=breaker.reopen_count + 1
-        )
-        return _open(reopened, now=now, rules=rules)
-    recent = tuple(at for at in breaker.failed_at if now - at <= rules.failure_window)
-    counted = replace(breaker, failed_at=(*recent, now), failures=len(recent) + 1)
-    if counted.failures < rules.failure_threshold:
-        return counted
-    return _open(counted, now=now, rules=rules)
-
-
-def record_success(
-    breaker: CircuitBreaker,
-    *,
-    started_at: datetime,
-    now: datetime,
-    rules: CircuitBreakerRules = DEFAULT_RULES,
-) -> CircuitBreaker:
-    """Return the breaker after a run reached the provider, even if the run failed otherwise."""
-    now = truncate_to_millisecond(now)
-    breaker = breaker_at(breaker, now=now, rules=rules)
-    if breaker.is_outdated_report(started_at):
-        return breaker
-    match breaker.state:
-        case CircuitState.CLOSED if breaker.failed_at:
-            return CircuitBreaker(state_changed_at=breaker.state_changed_at)
-        case CircuitState.HALF_OPEN:
-            return replace(
-                breaker,
-                state=CircuitState.RETURNING,
-                probe_task_id=None,
-                state_changed_at=now,
-                state_until=now + rules.window,
-                window_limit=rules.initial_window_limit,
-            )
-    return breaker
-
-
 def breaker_at(
     breaker: CircuitBreaker, *, now: datetime, rules: CircuitBreakerRules = DEFAULT_RULES
 ) -> CircuitBreaker:
@@ -210,17 +162,6 @@ def breaker_at(
         return CircuitBreaker(state_changed_at=breaker.state_changed_at)
     return replace(
         breaker, window_limit=step, window_admitted=0, state_until=until + rules.window * passed
-    )
-
-
-def _open(breaker: CircuitBreaker, *, now: datetime, rules: CircuitBreakerRules) -> CircuitBreaker:
-    return CircuitBreaker(
-        state=CircuitState.OPEN,
-        failures=breaker.failures,
-        opened_at=breaker.opened_at or now,
-        state_changed_at=now,
-        state_until=now + rules.open_time(breaker.reopen_count),
-        reopen_count=breaker.reopen_count,
     )
 
 

@@ -1,11 +1,10 @@
-"""The circuit breakers of all providers, and the events when one opens or closes."""
+"""Stored circuit breakers, one per provider, and the events when one opens or closes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState, breaker_at
@@ -17,47 +16,40 @@ MAX_BREAKERS = 100
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class StaleCircuitBreakersError(DuecourseError):
-    """Another writer changed the breakers first; nothing was written."""
+class StaleCircuitBreakerError(DuecourseError):
+    """Another writer changed the breaker first; nothing was written."""
 
     def __init__(self) -> None:
-        super().__init__("another process changed the circuit breakers at the same time")
+        super().__init__("another process changed the circuit breaker at the same time")
 
 
 @dataclass(frozen=True, slots=True)
-class CircuitBreakers:
-    """The breakers by provider, at most MAX_BREAKERS.
+class StoredBreaker:
+    """A breaker with the version that a write has to name; 0 if nothing is stored.
 
-    Beyond that, closed breakers without failures are dropped first and open ones last; among
-    equals, the least recently changed goes first.
-
-    - `unreadable`: stored breakers that this version of the code cannot read. They count as closed
-      and are written back as they are, until this version has a state of its own to store for the
-      provider.
-    - `is_read_only`: newer code wrote all of them in another form. They count as closed, and
-      nothing is stored.
+    `is_read_only`: newer code wrote it in another form. It counts as closed, and is not replaced.
     """
 
-    breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)
+    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
     version: int = 0
-    unreadable: Mapping[str, Any] = field(default_factory=dict)
     is_read_only: bool = False
 
-    def get(self, provider: str) -> CircuitBreaker:
-        """Return the provider's breaker, or a closed one if the provider is unknown."""
-        return self.breakers.get(provider_key(provider), CircuitBreaker())
 
-    def snapshot(self, now: datetime) -> list[tuple[str, CircuitBreaker]]:
-        """Return all breakers as of `now`, sorted by provider."""
-        return [(name, breaker_at(one, now=now)) for name, one in sorted(self.breakers.items())]
+def snapshot(
+    breakers: Mapping[str, CircuitBreaker], now: datetime
+) -> list[tuple[str, CircuitBreaker]]:
+    """Return all breakers as of `now`, sorted by provider."""
+    return [(name, breaker_at(one, now=now)) for name, one in sorted(breakers.items())]
 
-    def with_breaker(self, provider: str, breaker: CircuitBreaker) -> CircuitBreakers:
-        key = provider_key(provider)
-        breakers = {**self.breakers, key: breaker}
-        while len(breakers) > MAX_BREAKERS:
-            del breakers[min(breakers, key=lambda name: _retention_rank(breakers[name]))]
-        unreadable = {name: stored for name, stored in self.unreadable.items() if name != key}
-        return replace(self, breakers=breakers, version=self.version + 1, unreadable=unreadable)
+
+def least_needed(breakers: Mapping[str, CircuitBreaker]) -> list[str]:
+    """Return the providers to drop from a list that is full: a quarter, so that it has room.
+
+    Closed breakers without failures go first and open ones last; among equals, the least recently
+    changed.
+    """
+    ranked = sorted(breakers, key=lambda name: _retention_rank(breakers[name]))
+    return ranked[: MAX_BREAKERS // 4]
 
 
 def _retention_rank(breaker: CircuitBreaker) -> tuple[bool, bool, datetime]:

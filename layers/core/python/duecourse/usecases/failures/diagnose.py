@@ -72,7 +72,9 @@ def _apply_learned(
     if diagnosis.fingerprint is None:
         return diagnosis
     return apply_correction(
-        diagnosis, learning.patterns.find(task.policy, diagnosis.fingerprint, now=now), policy
+        diagnosis,
+        learning.patterns.find_correction(task.policy, diagnosis.fingerprint, now=now),
+        policy,
     )
 
 

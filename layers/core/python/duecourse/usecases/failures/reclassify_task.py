@@ -59,7 +59,7 @@ def _reclassify(task: Task, category: str, deps: FailureDeps, requested_by: str 
             reopened.task_before, reopened.report, subject_before(reopened, subject), retry_outcomes
         )
         decision = decide(reopened.report.failure, diagnosis, policy, context)
-        decision = throttle_retry(decision, deps, now=now)
+        decision = throttle_retry(decision, task, deps, now=now)
         after = apply(task, reopened, diagnosis, decision, at=now, corrected_by=requested_by)
         return TaskChange(after, decision.subject, build_new_review(task, after))
 

@@ -21,20 +21,21 @@ from duecourse.domain.lifecycle.apply_failure import (
     is_indeterminate,
 )
 from duecourse.domain.lifecycle.current_run import current_run
-from duecourse.domain.lifecycle.retry_throttle import throttled_until
 from duecourse.domain.lifecycle.spec_review import build_new_review, build_review, can_be_reviewed
+from duecourse.domain.lifecycle.track_errors import track_error
+from duecourse.domain.limits.breaker_results import ProviderFailure
 from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.ports.limits import CircuitBreakerStore
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.runtime import Backoff, Clock
 from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.failures.diagnose import LearningDeps, diagnose_with_learning
-from duecourse.usecases.limits.circuit_breaker import record_result as report_provider
+from duecourse.usecases.failures.throttle_retry import RetryThrottle
+from duecourse.usecases.limits.circuit_breaker import BreakerDeps, record_down, record_reached
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 from duecourse.usecases.tasks.save_with_subject import TaskChange, save_with_subject
@@ -47,10 +48,10 @@ class FailureDeps:
     store: TaskStore
     subjects: Subjects
     queue: WorkQueue
-    breakers: CircuitBreakerStore
+    breakers: BreakerDeps
     policies: Mapping[str, Policy]
     clock: Clock
-    pending_retries_limit: int
+    throttle: RetryThrottle
     learning: LearningDeps
     backoff: Backoff = lambda _: None
 
@@ -94,11 +95,12 @@ def _record(
     def decide_and_apply(subject: Subject | None) -> RecordedFailure:
         context = failure_context(task, report, subject, learned.retry_outcomes)
         decision = decide(report.failure, diagnosis, policy, context)
-        decision = throttle_retry(decision, deps, now=now)
+        decision = throttle_retry(decision, task, deps, now=now)
         after = apply_failure(task, report, diagnosis, decision, at=now)
+        after, tracked_subject = track_error(after, subject, decision.subject)
         return RecordedFailure(
             after,
-            decision.subject,
+            tracked_subject,
             build_new_review(task, after),
             diagnosis=diagnosis,
             decision=decision,
@@ -122,13 +124,15 @@ def _report_to_breaker(
     is_provider_result = report.origin in (Origin.WORK, Origin.ANSWER) and decision.is_counted
     if task.provider is None or not is_provider_result:
         return
-    report_provider(
-        task.provider,
-        is_down=report.origin is Origin.WORK and decision.category.trips_breaker,
-        started_at=current_run(task).started_at,
-        breakers=deps.breakers,
-        now=now,
-    )
+    breakers, started_at = deps.breakers, current_run(task).started_at
+    if report.origin is Origin.WORK and decision.category.trips_breaker:
+        failure = ProviderFailure(started_at, report.failed_at)
+        reached_at = report.provider_reached_at
+        record_down(task.provider, failure, reached_at=reached_at, breakers=breakers, now=now)
+    else:
+        # Another container may have started the probe: what this one last read may be old.
+        read = breakers.store.get_cached(task.provider)
+        record_reached(task.provider, read, started_at=started_at, breakers=breakers, now=now)
 
 
 def policy_of(task: Task, policies: Mapping[str, Policy]) -> Policy:
@@ -159,14 +163,13 @@ def failure_context(
     )
 
 
-def throttle_retry(decision: Decision, deps: FailureDeps, *, now: datetime) -> Decision:
-    """Delay the retry if too many retries are pending already."""
+def throttle_retry(decision: Decision, task: Task, deps: FailureDeps, *, now: datetime) -> Decision:
+    """Delay the retry of the task if too many retries are due at that time."""
     if decision.due_at is None or decision.action is Action.WAIT_FOR_BUDGET:
         return decision
-    limit = deps.pending_retries_limit
-    latest = deps.store.list_latest_retry_times(limit)
-    due_at = throttled_until(latest, limit=limit, due_at=decision.due_at, now=now)
+    due_at = deps.throttle.find_time(task, decision.due_at, now=now)
     if due_at == decision.due_at:
         return decision
-    wait = Wait(WaitReason.RETRY_THROTTLE, until=due_at, detail={"limit": limit})
+    detail = {"limit": deps.throttle.limit.pending}
+    wait = Wait(WaitReason.RETRY_THROTTLE, until=due_at, detail=detail)
     return replace(decision, due_at=due_at, wait=wait)

@@ -43,6 +43,9 @@ class MemoryQuietHours:
     def __init__(self) -> None:
         self.by_owner: dict[Owner, QuietHours] = {}
 
+    def is_unused(self) -> bool:
+        return not self.by_owner
+
     def get_cached(self, owner: Owner) -> QuietHours | None:
         return self.by_owner.get(owner)
 

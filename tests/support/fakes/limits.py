@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
 from duecourse.domain.limits.budget import MICROS_PER_DOLLAR, Budget, parse_budget_name, utc_date
-from duecourse.domain.limits.circuit_breakers import CircuitBreakers, StaleCircuitBreakersError
+from duecourse.domain.limits.circuit_breaker import CircuitBreaker
+from duecourse.domain.limits.circuit_breakers import (
+    StaleCircuitBreakerError,
+    StoredBreaker,
+    provider_key,
+)
 from duecourse.domain.tasks.event import Event
 
 MAX_LISTED = 200
@@ -53,16 +58,30 @@ class MemoryBudgets:
 
 
 class MemoryBreakers:
+    """The breakers by provider. Every read is consistent."""
+
     def __init__(self) -> None:
-        self.breakers = CircuitBreakers()
+        self.stored: dict[str, StoredBreaker] = {}
+        self.events: list[Event] = []
 
-    def load(self) -> CircuitBreakers:
-        return self.breakers
+    def get(self, provider: str) -> StoredBreaker:
+        return self.stored.get(provider_key(provider), StoredBreaker())
 
-    def save(self, before: CircuitBreakers, after: CircuitBreakers, event: Event | None) -> None:  # noqa: ARG002
-        if self.breakers.version != before.version:
-            raise StaleCircuitBreakersError
-        self.breakers = after
+    get_cached = get_last_read = get
+
+    def list_all(self) -> Mapping[str, CircuitBreaker]:
+        return {name: stored.breaker for name, stored in self.stored.items()}
+
+    def make_room(self) -> None:
+        """There is always room."""
+
+    def save(
+        self, provider: str, before: StoredBreaker, after: CircuitBreaker, event: Event | None
+    ) -> None:
+        if self.get(provider).version != before.version:
+            raise StaleCircuitBreakerError
+        self.stored[provider_key(provider)] = StoredBreaker(after, before.version + 1)
+        self.events += [event] if event else []
 
 
 def _check(micros: int) -> None:

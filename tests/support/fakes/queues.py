@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from duecourse.domain.chat.notification import Notification
@@ -21,10 +21,17 @@ class ListFailures(list[FailureReport]):
     def send(self, report: FailureReport) -> None:
         self.append(report)
 
+    def send_all(self, reports: Sequence[FailureReport]) -> None:
+        self.extend(reports)
+
 
 class ListNotifications(list[Notification]):
     def send(self, notification: Notification) -> None:
         self.append(notification)
+
+    def send_all(self, notifications: Sequence[Notification]) -> int:
+        self.extend(notifications)
+        return len(notifications)
 
     def defer(self, receipt_handle: str, *, until: datetime, now: datetime) -> None:
         raise NotImplementedError

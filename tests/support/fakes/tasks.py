@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
+from duecourse.domain.dispatch.lanes import DUE_LANES, Lane, partition_of, partitions_of
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.blocked import can_time_out, is_awaiting_fix
-from duecourse.domain.lifecycle.retry_throttle import RetryLane, retry_lane
+from duecourse.domain.lifecycle.task_lane import dispatch_of, is_retry_pending, lane_of
 from duecourse.domain.lifecycle.verification import is_awaiting_person
 from duecourse.domain.requests.task_filter import TaskFilter
 from duecourse.domain.tasks.ids import shard_of
@@ -42,7 +44,6 @@ class MemoryStore:
         self.tasks = {task.id: task for task in tasks}
         self.subjects = MemorySubjects() if subjects is None else subjects
         self.concurrent_writes: list[Callable[[], object]] = []
-        self.ended_runs: dict[str, Run] = {}
         self._shard_count = shard_count
 
     def create(self, task: Task) -> Task:
@@ -52,6 +53,9 @@ class MemoryStore:
         if task_id not in self.tasks:
             raise UnknownTaskError(task_id)
         return self.tasks[task_id]
+
+    def get_many(self, task_ids: Sequence[str]) -> Sequence[Task]:
+        return [self.tasks[task_id] for task_id in task_ids if task_id in self.tasks]
 
     def find(self, prefix: str, *, owner: Owner | None = None) -> Sequence[Task]:
         tasks = [task for task in self._by_id() if task.id.startswith(prefix)]
@@ -63,7 +67,6 @@ class MemoryStore:
         after: Task,
         *,
         subject: Subject | None = None,
-        ended_run: Run | None = None,
         new_task: Task | None = None,
     ) -> None:
         if self.concurrent_writes:
@@ -78,13 +81,25 @@ class MemoryStore:
         except StaleSubjectError as error:
             raise StaleTaskError(before.id) from error
         self.tasks[after.id] = after
-        if ended_run is not None:
-            self.ended_runs[ended_run.id] = ended_run
         if new_task is not None:
             self.create(new_task)
 
-    def list_due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
-        dispatches = sorted(Dispatch(task.due_at, task.id) for task in self._scheduled(shard))
+    def claim_new(self, task_id: str, run: Run, *, due_at: datetime) -> Task | None:
+        if self.concurrent_writes:
+            self.concurrent_writes.pop(0)()
+        task = self.tasks.get(task_id)
+        if task is None or task.run_id == run.id:
+            return task
+        is_new = task.status is Status.PENDING and lane_of(task) is Lane.NEW_REMINDER
+        if not is_new or task.due_at != due_at:
+            return None
+        self.tasks[task_id] = replace(task, run=run, skipped=None).move_to(Status.IN_PROGRESS)
+        return self.tasks[task_id]
+
+    def list_due(
+        self, partition: int, *, start: datetime | None, end: datetime
+    ) -> Iterator[Dispatch]:
+        dispatches = sorted(dispatch_of(task) for task in self._partition(partition))
         return (one for one in dispatches if (start or one.due_at) <= one.due_at < end)
 
     def list_awaiting_fix(self) -> Iterator[str]:
@@ -102,46 +117,67 @@ class MemoryStore:
         tasks = [task for task in self.tasks.values() if task.owner == owner]
         return sorted((task for task in tasks if task.is_open), key=lambda task: task.due_at)
 
-    def list_page(self, task_filter: TaskFilter, *, limit: int, cursor: str | None) -> TaskPage:
+    def list_page(
+        self, task_filter: TaskFilter, *, limit: int, cursor: str | None, now: datetime
+    ) -> TaskPage:
         """Return a page. Its cursor is the id of the last task of the previous page."""
-        newest = sorted(self.tasks.values(), key=_creation_key, reverse=True)
+        del now
+        key, is_reversed = _listing_order(task_filter)
+        tasks = sorted(filter(task_filter.matches, self.tasks.values()), key=key)
+        tasks = tasks[::-1] if is_reversed else tasks
         if cursor is not None:
-            if cursor not in self.tasks:
+            ids = [task.id for task in tasks]
+            if cursor not in ids:
                 raise ValueError("is not a cursor of this listing")
-            last = _creation_key(self.tasks[cursor])
-            newest = [task for task in newest if _creation_key(task) < last]
-        tasks = [task for task in newest if task_filter.matches(task)]
+            tasks = tasks[ids.index(cursor) + 1 :]
         return TaskPage(tasks[:limit], tasks[limit - 1].id if len(tasks) > limit else None)
 
-    def list_soonest(self, limit: int) -> Sequence[Task]:
-        scheduled = [task for shard in range(self._shard_count) for task in self._scheduled(shard)]
-        return sorted(scheduled, key=lambda task: (task.due_at, task.id))[:limit]
+    def list_soonest(self, limit: int, lanes: Sequence[Lane] = DUE_LANES) -> Sequence[Task]:
+        partitions = partitions_of(lanes, self._shard_count)
+        due = [task for partition in partitions for task in self._partition(partition)]
+        return sorted(due, key=_due_key)[:limit]
 
     def list_retries(self, limit: int) -> Sequence[Task]:
-        waiting = [task for task in self.tasks.values() if retry_lane(task)]
-        return sorted(waiting, key=lambda task: (task.next_retry_at or task.due_at, task.id))[
-            :limit
-        ]
+        return sorted(filter(is_retry_pending, self.tasks.values()), key=_due_key)[:limit]
 
     def list_to_verify(self, limit: int) -> Sequence[Task]:
-        tasks = [task for task in self.tasks.values() if is_awaiting_person(task)]
-        return sorted(tasks, key=lambda task: (task.due_at, task.id))[:limit]
+        return sorted(filter(is_awaiting_person, self.tasks.values()), key=_due_key)[:limit]
 
-    def list_latest_retry_times(self, limit: int) -> Sequence[datetime]:
-        soon = [task for task in self.tasks.values() if retry_lane(task) is RetryLane.SOON]
-        return sorted((task.next_retry_at or task.due_at for task in soon), reverse=True)[:limit]
+    def list_latest_due(self, partition: int, limit: int) -> Sequence[datetime]:
+        due_times = [task.due_at for task in self._partition(partition)]
+        return sorted(due_times, reverse=True)[:limit]
+
+    def count_due(self, partition: int, *, start: datetime, end: datetime, limit: int) -> int:
+        found = [task for task in self._partition(partition) if start <= task.due_at < end]
+        return min(len(found), limit)
 
     def _by_id(self) -> list[Task]:
         return sorted(self.tasks.values(), key=lambda task: task.id)
 
-    def _scheduled(self, shard: int) -> list[Task]:
-        """Return the tasks of the shard that run or are scheduled."""
+    def _partition(self, partition: int) -> list[Task]:
+        """Return the tasks of a partition of the due index."""
         return [
             task
             for task in self.tasks.values()
-            if shard_of(task.id, self._shard_count) == shard
-            and (task.is_scheduled or task.status is Status.IN_PROGRESS)
+            if (lane := lane_of(task)) is not None
+            and partition_of(lane, shard_of(task.id, self._shard_count), self._shard_count)
+            == partition
         ]
+
+
+def _due_key(task: Task) -> tuple[datetime, str]:
+    return task.due_at, task.id
+
+
+def _listing_order(
+    task_filter: TaskFilter,
+) -> tuple[Callable[[Task], tuple[datetime, str]], bool]:
+    """Return the sort key of the listing, and whether it is in descending order."""
+    is_of_sender = task_filter.channel and task_filter.sender_id
+    closed = (Status.DELIVERED, Status.COMPLETED, Status.CANCELLED)
+    if is_of_sender or task_filter.status is None or task_filter.status in closed:
+        return _creation_key, True
+    return _due_key, task_filter.status == Status.FAILED
 
 
 def _creation_key(task: Task) -> tuple[datetime, str]:

@@ -9,20 +9,19 @@ import pytest
 from duecourse.domain.alerts.rules import Signals, UnreadableNote
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.journal.counters import CATEGORY_PREFIX, HOUR_PREFIX, hour_digit
-from duecourse.domain.journal.failure_tracker import utc_day
-from duecourse.domain.journal.stats import DailyCounter
+from duecourse.domain.journal.increment import Increment
 from duecourse.domain.limits.budget import Budget, utc_date
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker
-from duecourse.domain.limits.circuit_breakers import CircuitBreakers
+from duecourse.domain.time.utc_days import utc_day
 from duecourse.usecases.alerts.collect import AlertSources, collect_signals
 
 from tests.support.builders.moments import HOUR, NOW
 
 LETTER = DeadLetter(id="m-1", queue=Queue.WORK, body="{", sent_at=NOW)
 BUDGET = Budget(name="llm", day=utc_date(NOW), limit=1)
-BREAKERS = CircuitBreakers({"llm": CircuitBreaker(failures=1)})
+BREAKERS = {"llm": CircuitBreaker(failures=1)}
 NOTE = UnreadableNote(1, ("task 1",))
-FAILED = DailyCounter(utc_day(NOW), f"{CATEGORY_PREFIX}x", {HOUR_PREFIX + hour_digit(NOW): 3})
+FAILED = Increment(utc_day(NOW), f"{CATEGORY_PREFIX}x", {HOUR_PREFIX + hour_digit(NOW): 3})
 
 
 class FixedSource:
@@ -44,7 +43,7 @@ class FailingSource:
 
 
 SOURCES = AlertSources(
-    stats=FixedSource([FAILED]),
+    counters=FixedSource([FAILED]),
     budgets=FixedSource([BUDGET]),
     breakers=FixedSource(BREAKERS),
     dead_letters=FixedSource([LETTER]),
@@ -52,7 +51,7 @@ SOURCES = AlertSources(
     retention=HOUR,
 )
 SIGNAL_OF = {
-    "stats": "last_hour",
+    "counters": "last_hour",
     "budgets": "budgets",
     "breakers": "breakers",
     "dead_letters": "dead_letters",
@@ -63,7 +62,7 @@ SIGNAL_OF = {
 def test_every_source_becomes_a_signal() -> None:
     collected = collect_signals(SOURCES, now=NOW)
     signals = collected.signals
-    assert (signals.budgets, signals.breakers) == ([BUDGET], BREAKERS.breakers)
+    assert (signals.budgets, signals.breakers) == ([BUDGET], BREAKERS)
     assert (signals.dead_letters, signals.unreadable) == ([LETTER], NOTE)
     assert (signals.last_hour.failed, collected.errors) == (3, {})
 

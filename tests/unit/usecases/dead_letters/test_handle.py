@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +11,11 @@ import pytest
 from duecourse.domain.chat.message import Message
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter, Queue
 from duecourse.domain.dispatch.timing import Dispatch
+from duecourse.domain.dispatch.unjournaled import (
+    StreamPosition,
+    UnjournaledRecords,
+    parse_unjournaled,
+)
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.user_actions import cancel, pause
 from duecourse.domain.tasks.run import RunStatus
@@ -48,19 +53,27 @@ class ListLetters(list[DeadLetter]):
         self.remove(letter)
 
 
+class ListStream(list[dict[str, Any]]):
+    def read(self, position: StreamPosition) -> Sequence[dict[str, Any]]:
+        return self[: position.count]
+
+
 class DeadLetterHarness:
     def __init__(self, *tasks: Task) -> None:
         self.store = MemoryStore(*tasks)
         self.queue = ListQueue()
         self.letters = ListLetters()
         self.notifications = ListNotifications()
+        self.stream = ListStream()
         self.clock = ManualClock(LATER)
 
     def handle(self, content: DeadLetterContent | None, **fields: Any) -> DeadLetterOutcome:
         recorder = failure_deps(self.store, queue=self.queue, clock=self.clock)
         letter = a_letter(**fields)
         return handle_dead_letter(
-            letter, content, DeadLetterDeps(recorder, self.letters, self.notifications)
+            letter,
+            content,
+            DeadLetterDeps(recorder, self.letters, self.notifications, self.stream),
         )
 
     @property
@@ -280,10 +293,24 @@ class ListRedriver(list[DeadLetter]):
         self.append(letter)
 
 
-def redrive_letters(harness: DeadLetterHarness, ids: list[str] | None = None) -> RedriveResult:
-    redriver = ListRedriver()
-    result = redrive(ids, dead_letters=harness.letters, source_queues=redriver, store=harness.store)
-    assert [letter.id for letter in redriver] == result.sent
+def redrive_letters(
+    harness: DeadLetterHarness, ids: list[str] | None = None, *, journal_error: str | None = None
+) -> RedriveResult:
+    redriver, rejournaled = ListRedriver(), list[str]()
+
+    def rejournal(letter: DeadLetter) -> str | None:
+        if journal_error is None:
+            rejournaled.append(letter.id)
+        return journal_error
+
+    result = redrive(
+        ids,
+        dead_letters=harness.letters,
+        source_queues=redriver,
+        store=harness.store,
+        rejournal=rejournal,
+    )
+    assert sorted([*(letter.id for letter in redriver), *rejournaled]) == sorted(result.sent)
     return result
 
 
@@ -326,10 +353,10 @@ def test_a_letter_that_cannot_be_redriven_stays_with_its_reason_and_blocks_no_ot
         a_letter(id="long", is_truncated=True),
     ]
     harness.letters += [a_letter(id="good")]
-    result = redrive_letters(harness, ids)
+    result = redrive_letters(harness, ids, journal_error="it failed again")
     assert result.sent == ["good"]
     assert list(result.skipped) == ["stream", "long"]
-    assert "comes from a stream" in result.skipped["stream"]
+    assert result.skipped["stream"] == "it failed again"
     assert "truncated" in result.skipped["long"]
     assert [letter.id for letter in harness.letters] == ["stream", "long"]
 
@@ -344,7 +371,59 @@ def test_redrive_sends_a_hundred_letters_past_those_that_stay() -> None:
     harness = DeadLetterHarness()
     harness.letters += [a_letter(id=f"j{n}", queue=Queue.JOURNAL) for n in range(150)]
     harness.letters += [a_letter(id=f"w{n}") for n in range(101)]
-    assert [len(redrive_letters(harness).sent) for _ in range(3)] == [100, 1, 0]
+    sent = [redrive_letters(harness, journal_error="it failed again").sent for _ in range(3)]
+    assert list(map(len, sent)) == [100, 1, 0]
+
+
+def test_a_letter_of_the_journal_is_processed_again_and_dropped() -> None:
+    harness = DeadLetterHarness()
+    # Its task may be deleted by now: the letter holds all that is needed.
+    harness.letters += [a_letter(id="stream", queue=Queue.JOURNAL, task_id="gone")]
+    assert redrive_letters(harness) == RedriveResult(["stream"], {})
+    assert harness.letters == []
+
+
+# Changes that the journal could not process
+
+POSITION = StreamPosition(
+    stream_arn="arn:stream",
+    shard_id="shard-1",
+    first="10",
+    last="11",
+    started_at=NOW,
+    ended_at=LATER,
+    count=2,
+)
+
+
+def a_record(task_id: str) -> dict[str, Any]:
+    return {"dynamodb": {"Keys": {"id": {"S": task_id}}, "SequenceNumber": "10"}}
+
+
+def test_records_that_lambda_gave_up_on_are_stored_one_by_one_with_their_task() -> None:
+    harness = DeadLetterHarness()
+    harness.stream += [a_record("a"), a_record("b")]
+    assert harness.handle(POSITION, queue=Queue.JOURNAL) is DeadLetterOutcome.STORED
+    assert [letter.task_id for letter in harness.letters] == ["a", "b"]
+    [first, _] = (parse_unjournaled(letter.body) for letter in harness.letters)
+    assert first == UnjournaledRecords([a_record("a")], "a", "RecordAgeExceeded")
+
+
+def test_a_position_that_the_stream_no_longer_has_is_stored_itself() -> None:
+    harness = DeadLetterHarness()
+    harness.handle(POSITION, queue=Queue.JOURNAL, body="its position")
+    [letter] = harness.letters
+    assert (letter.body, letter.task_id) == ("its position", None)
+    assert letter.reason is not None
+    assert "no longer has them" in letter.reason
+
+
+def test_a_change_that_the_journal_set_aside_is_stored_with_its_task_and_error() -> None:
+    harness = DeadLetterHarness()
+    harness.handle(UnjournaledRecords([a_record(ID)], ID, "KeyError"), queue=Queue.JOURNAL)
+    [letter] = harness.letters
+    assert letter.task_id == ID
+    assert letter.reason == "the journal failed on this change each time, with KeyError"
 
 
 def test_a_letter_whose_redrive_failed_is_not_dropped() -> None:
@@ -355,5 +434,11 @@ def test_a_letter_whose_redrive_failed_is_not_dropped() -> None:
     harness = DeadLetterHarness()
     harness.letters += [a_letter()]
     with pytest.raises(OSError, match="no room for letter-1"):
-        redrive(None, dead_letters=harness.letters, source_queues=FullMail(), store=harness.store)
+        redrive(
+            None,
+            dead_letters=harness.letters,
+            source_queues=FullMail(),
+            store=harness.store,
+            rejournal=lambda _: None,
+        )
     assert harness.letters == [a_letter()]

@@ -10,7 +10,7 @@ import pytest
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.journal.learned_patterns import Correction, LearnedPattern
+from duecourse.domain.journal.learned_patterns import Correction
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.adapted_delay import RetryOutcomes
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
@@ -35,16 +35,8 @@ UNREAD = "learned_patterns_unavailable: no route"
 def patterns_with(
     category: str = "timeout", *, policy: str = "agent", **fields: Any
 ) -> MemoryPatterns:
-    pattern = LearnedPattern(
-        policy=policy,
-        fingerprint=FINGERPRINT,
-        category="unknown",
-        rule_category="unknown",
-        example="warehouse 1 is locked by batch 2",
-        last_seen_at=NOW,
-        correction=Correction(category=category, corrected_at=NOW, rule_category="unknown"),
-    )
-    return MemoryPatterns({(policy, FINGERPRINT): pattern}, **fields)
+    correction = Correction(category=category, corrected_at=NOW, rule_category="unknown")
+    return MemoryPatterns({(policy, FINGERPRINT): correction}, **fields)
 
 
 def deps_for(
@@ -134,7 +126,7 @@ def test_unreadable_patterns_are_logged_and_change_nothing(
 def test_delays_are_read_only_if_adaptive_backoff_is_on() -> None:
     patterns = patterns_with()
     record(patterns)
-    assert patterns.reads == ["pattern"]
+    assert patterns.reads == ["correction"]
 
 
 def test_the_delay_is_the_one_that_worked_for_the_learned_category() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -19,18 +19,19 @@ from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
+from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 
 from tests.support.builders.failures import BOOM, a_failure_report, a_subject, fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import LEASE, a_run, run_of
 from tests.support.builders.tasks import ID, a_task, an_action, claim_task
-from tests.support.failure_deps import failure_deps
+from tests.support.failure_deps import RETRY_LIMIT, failure_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.limits import MemoryBreakers
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 
-LIMIT = 50
+LIMIT = RETRY_LIMIT.pending
 OVER_BUDGET = Failure.create("no money left", code="budget_exceeded")
 DOWN = Failure.create("throttled", code="function_throttled")  # transient
 
@@ -41,12 +42,12 @@ class RecordHarness:
 
     store: MemoryStore
     queue: ListQueue = field(default_factory=ListQueue)
-    breakers: MemoryBreakers = field(default_factory=MemoryBreakers)
+    breakers: BreakerDeps = field(default_factory=lambda: BreakerDeps(MemoryBreakers()))
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
 
     def record(self, report: FailureReport, **changes: Any) -> RecordedFailure | None:
         deps = {"queue": self.queue, "breakers": self.breakers, "clock": self.clock}
-        recorder = failure_deps(self.store, **{**deps, "pending_retries_limit": LIMIT, **changes})
+        recorder = failure_deps(self.store, **{**deps, **changes})
         return record_failure(report, recorder)
 
     def task(self, task_id: str = ID) -> Task:
@@ -303,7 +304,7 @@ def breaker_after(failures: int, failure: Failure, **fields: Any) -> CircuitStat
     harness = make_harness(*tasks)
     for task in tasks:
         harness.record(a_failure_report(task, failure))
-    return harness.breakers.breakers.get("scripted").state
+    return harness.breakers.store.get("scripted").breaker.state
 
 
 @pytest.mark.parametrize(
@@ -330,26 +331,38 @@ def test_a_task_without_a_provider_opens_no_circuit_breaker() -> None:
     )
 
 
-def test_a_response_of_the_provider_resets_the_failure_count() -> None:
-    tasks = [claim_task(an_action(id=an_id(n))) for n in range(6)]
+def breaker_after_sequence(*failures: Failure) -> CircuitState:
+    tasks = [claim_task(an_action(id=an_id(n))) for n in range(len(failures))]
     harness = make_harness(*tasks)
-    for n, task in enumerate(tasks):
-        harness.record(a_failure_report(task, BOOM if n == 4 else DOWN))
-    assert harness.breakers.breakers.get("scripted").failures == 1
+    for task, failure in zip(tasks, failures, strict=True):
+        harness.record(a_failure_report(task, failure))
+    return harness.breakers.store.get("scripted").breaker.state
+
+
+def test_a_response_of_the_provider_resets_the_failure_count() -> None:
+    assert breaker_after_sequence(*[DOWN] * 9, BOOM, *[DOWN] * 9) is CircuitState.CLOSED
 
 
 def test_a_call_that_was_not_made_does_not_reset_the_failure_count() -> None:
-    tasks = [claim_task(an_action(id=an_id(n))) for n in range(6)]
+    assert breaker_after_sequence(*[DOWN] * 9, OVER_BUDGET, DOWN) is CircuitState.OPEN
+
+
+def test_a_success_that_the_worker_saw_resets_the_failure_count() -> None:
+    """Nothing is written for a success, so the next report says when the worker had one."""
+    tasks = [claim_task(an_action(id=an_id(n))) for n in range(12)]
     harness = make_harness(*tasks)
     for n, task in enumerate(tasks):
-        harness.record(a_failure_report(task, OVER_BUDGET if n == 4 else DOWN))
-    assert harness.breakers.breakers.get("scripted").failures == 5
+        at = NOW + timedelta(seconds=n)
+        report = replace(a_failure_report(task, DOWN), failed_at=at)
+        reached_at = at if n == 9 else None
+        harness.record(replace(report, provider_reached_at=reached_at))
+    assert harness.breakers.store.get("scripted").breaker.state is CircuitState.CLOSED
 
 
 def test_a_crash_does_not_affect_the_circuit_breaker() -> None:
-    tasks = [claim_task(an_action(id=an_id(n))) for n in range(9)]
+    tasks = [claim_task(an_action(id=an_id(n))) for n in range(12)]
     harness = make_harness(*tasks)
     harness.clock.at = NOW + LEASE
     for task in tasks:
         harness.record(replace(lease_expired_report(task), failure=DOWN))
-    assert harness.breakers.breakers.get("scripted").failures == 0
+    assert harness.breakers.store.list_all() == {}

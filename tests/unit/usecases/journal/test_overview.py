@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from duecourse.domain.dispatch.lanes import DUE_LANES, Lane
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
-from duecourse.domain.limits.circuit_breakers import CircuitBreakers
+from duecourse.domain.limits.circuit_breakers import StoredBreaker
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -117,18 +118,41 @@ def test_earlier_retries_do_not_displace_due_tasks(retries: int) -> None:
     assert overview_of(*first, *due).due_soon == due
 
 
-def test_the_number_of_tasks_read_is_bounded() -> None:
-    store = MemoryStore(*(a_retry(n, due_at=NOW + n * MINUTE) for n in range(1_000)))
-    limits: list[int] = []
+def test_running_retries_do_not_displace_pending_ones() -> None:
+    running = [
+        claim_task(a_retry(n, due_at=NOW - n * MINUTE)) for n in range(1, 3 * MAX_LISTED + 1)
+    ]
+    pending = [a_retry(n, due_at=NOW + n * MINUTE) for n in range(1_000, 1_010)]
+    overview = overview_of(*running, *pending)
+    assert (len(overview.running), overview.retries) == (MAX_LISTED, pending)
+
+
+def test_running_tasks_of_all_lanes_are_shown_longest_due_first() -> None:
+    first = claim_task(a_numbered_task(1, due_at=NOW - 2 * MINUTE))
+    retry = claim_task(a_retry(2, due_at=NOW - 3 * MINUTE))
+    assert overview_of(first, retry).running == [retry, first]
+
+
+@pytest.mark.parametrize(
+    ("lane_task", "limits"),
+    [
+        (a_numbered_task, [100, 100]),
+        (lambda n, **at: claim_task(a_numbered_task(n, **at)), [100, 500, 100]),
+    ],
+    ids=["due", "running"],
+)
+def test_the_number_of_tasks_read_is_bounded(lane_task: Any, limits: list[int]) -> None:
+    store = MemoryStore(*(lane_task(n, due_at=NOW + n * MINUTE) for n in range(1_000)))
+    reads: list[int] = []
     list_soonest = store.list_soonest
 
-    def count_reads(limit: int) -> Sequence[Task]:
-        limits.append(limit)
-        return list_soonest(limit)
+    def count_reads(limit: int, lanes: Sequence[Lane] = DUE_LANES) -> Sequence[Task]:
+        reads.append(limit)
+        return list_soonest(limit, lanes)
 
     store.list_soonest = count_reads  # type: ignore[method-assign]
     read_overview(store=store, breakers=MemoryBreakers(), budgets=MemoryBudgets(), now=NOW)
-    assert limits == [100, 500]
+    assert reads == limits
 
 
 def test_a_circuit_breaker_is_shown_at_the_current_time() -> None:
@@ -139,7 +163,10 @@ def test_a_circuit_breaker_is_shown_at_the_current_time() -> None:
         state_changed_at=NOW - HOUR,
         state_until=NOW - MINUTE,
     )
-    store.breakers = CircuitBreakers({"openai": CircuitBreaker(), "anthropic": returning})
+    store.stored = {
+        "openai": StoredBreaker(CircuitBreaker(), 1),
+        "anthropic": StoredBreaker(returning, 1),
+    }
     [(first, breaker), (second, _)] = overview_of(breakers=store).breakers
     assert (first, second) == ("anthropic", "openai")
     assert breaker.window_limit > returning.window_limit

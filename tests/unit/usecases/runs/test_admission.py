@@ -15,18 +15,19 @@ from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.limits.circuit_breaker import DEFAULT_RULES, CircuitState
 from duecourse.domain.tasks.handler import Handler, RunContext
 from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.recent_errors import NO_ERRORS
 from duecourse.domain.tasks.run import ProviderCall, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.tasks.wait_text import describe_wait
-from duecourse.usecases.limits.circuit_breaker import record_result as tell_breaker
 from duecourse.usecases.runs.check_admission import check_admission
 from duecourse.usecases.runs.execute_task import (
     ExecutionResult,
     RunOutcome,
 )
 
+from tests.support.breakers import fail
 from tests.support.builders.failures import a_subject, fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import run_of
@@ -180,7 +181,10 @@ def test_a_job_on_a_failed_subject_is_not_retried(policy: str) -> None:
     harness.run()
     harness.record()
     assert (harness.task.status, harness.task.retry_count) == (Status.FAILED, 0)
-    assert harness.subject == FAILED_SUBJECT
+    tracked = harness.subject
+    assert tracked.recent_errors.count_since("2026-02-17") == 1
+    known: dict[str, Any] = {"recent_errors": NO_ERRORS, "version": FAILED_SUBJECT.version}
+    assert replace(tracked, **known) == FAILED_SUBJECT
 
 
 def test_a_failed_subject_does_not_defer_its_jobs() -> None:
@@ -287,8 +291,7 @@ def test_a_report_has_its_run_id_and_time() -> None:
 
 
 def open_breaker(harness: AdmissionHarness) -> AdmissionHarness:
-    for _ in range(DEFAULT_RULES.failure_threshold):
-        tell_breaker("scripted", is_down=True, started_at=NOW, breakers=harness.breakers, now=NOW)
+    fail(harness.breakers, DEFAULT_RULES.failure_threshold, provider="scripted")
     return harness
 
 
@@ -323,14 +326,14 @@ def test_a_success_advances_the_circuit_breaker() -> None:
     harness = open_breaker(AdmissionHarness(an_action(due_at=NOW + HOUR)))
     harness.clock.at = NOW + HOUR
     harness.run()
-    assert harness.breakers.breakers.get("scripted").state is CircuitState.RETURNING
+    assert harness.breakers.store.get("scripted").breaker.state is CircuitState.RETURNING
 
 
 def test_a_job_in_cool_down_does_not_use_the_probe_of_the_circuit_breaker() -> None:
     harness = open_breaker(AdmissionHarness(a_job(due_at=NOW + HOUR), a_cooling_subject(DAY)))
     harness.clock.at = NOW + HOUR
     harness.run()
-    assert harness.breakers.breakers.get("scripted").state is CircuitState.OPEN
+    assert harness.breakers.store.get("scripted").breaker.state is CircuitState.OPEN
 
 
 # A message that is not for now

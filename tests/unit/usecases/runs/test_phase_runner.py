@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from duecourse.domain.dispatch.lanes import Lane
 from duecourse.domain.errors import IndeterminateError, ResultTooLargeError, StaleTaskError
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.lease import REPORT_GRACE_PERIOD, lease_expired_report
@@ -153,10 +154,10 @@ class PhaseHarness(WorkerHarness):
     def calls(self) -> list[str]:
         return self.handler.calls
 
-    def run(self, *, due_at: datetime | None = None) -> ExecutionResult:
+    def run(self, *, due_at: datetime | None = None, lane: Lane | None = None) -> ExecutionResult:
         """Run the task at its due time."""
         self.clock.at = max(self.clock.at, self.task.due_at)
-        return super().run(due_at=due_at)
+        return super().run(due_at=due_at, lane=lane)
 
     def fail(self) -> FailureReport:
         """Run the task, expect a failure and record it."""
@@ -409,22 +410,6 @@ def test_each_run_links_to_the_previous_run() -> None:
     assert (run.id, run.retry_of, run.attempt, run.reason) == (
         *("run-3", "run-2", 3, Reason.TRANSIENT),
     )
-
-
-def test_the_claim_of_the_next_run_archives_the_ended_run() -> None:
-    harness = PhaseHarness(FullHandler(prepare=ValueError("no bulb")))
-    harness.fail()
-    ended = harness.last_run
-    assert harness.store.ended_runs == {}
-    harness.run()
-    assert harness.store.ended_runs == {"run-1": ended}
-    assert (ended.status, ended.ended_at) == (RunStatus.PAUSED_TRANSIENT, NOW)
-
-
-def test_the_first_run_archives_no_run() -> None:
-    harness = PhaseHarness(FullHandler())
-    harness.run()
-    assert harness.store.ended_runs == {}
 
 
 def test_a_user_retry_after_repeated_crashes_has_the_reason_user_retry() -> None:

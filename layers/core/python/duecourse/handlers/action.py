@@ -43,6 +43,9 @@ class ActionHandler(Handler):
     def check(self, payload: Mapping[str, Any]) -> None:
         check_action(payload, {name: provider.check for name, provider in self.providers.items()})
 
+    def needs_prepare(self, task: Task) -> bool:
+        return task.payload.get("budget") is not None
+
     def prepare(self, context: RunContext) -> dict[str, Any] | None:
         max_cost = self._provider(context).estimate_max_cost(_build_request(context))
         return reserve_budget(context, self.budgets, self.clock, max_cost=max_cost)

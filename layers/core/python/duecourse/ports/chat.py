@@ -33,6 +33,9 @@ class Profiles(Protocol):
 class QuietHoursStore(Protocol):
     """The quiet hours of each owner. A change takes effect in every container within a minute."""
 
+    def is_unused(self) -> bool:
+        """Return whether nobody has quiet hours. At most a minute old."""
+
     def get_cached(self, owner: Owner) -> QuietHours | None:
         """Return a value at most a minute old. Cheap enough to be called for every reminder."""
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 class ScanCursors(Protocol):
     def load(self) -> Mapping[int, datetime | None]:
-        """Return, per shard, the instant up to which every due task was dispatched.
+        """Return, per partition of the due index, until when every due task was dispatched.
 
-        None: the shard may hold tasks, and that instant is not known.
+        None: the partition may hold tasks, and that instant is not known.
         """
 
     def save(self, cursors: Mapping[int, datetime]) -> None: ...

@@ -11,20 +11,19 @@ if TYPE_CHECKING:
     from duecourse.domain.chat.audit_operator import OperatorChange
     from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
     from duecourse.domain.failures.subject import Subject
-    from duecourse.domain.journal.audit import AuditEntry
     from duecourse.domain.journal.audit_api import ApiChange
-    from duecourse.domain.journal.counters import Increment, Recovery
+    from duecourse.domain.journal.counter_page import CountedChange
     from duecourse.domain.journal.error_log import LoggedError
     from duecourse.domain.journal.failure_tracker import FailureTracker
+    from duecourse.domain.journal.increment import Increment
+    from duecourse.domain.journal.journal_entries import JournalEntries, StoredEvent
     from duecourse.domain.journal.learned_patterns import (
         Correction,
         LearnedPattern,
         ObservedFailure,
     )
-    from duecourse.domain.journal.stats import DailyCounter
-    from duecourse.domain.tasks.event import Event
-    from duecourse.domain.tasks.run import PreviousFailure, Run
-    from duecourse.domain.tasks.task import Task
+    from duecourse.domain.journal.learning_counters import RunRef
+    from duecourse.domain.journal.run_record import RunRecord
 
 
 @dataclass(frozen=True)
@@ -41,21 +40,17 @@ class AuditLog(Protocol):
 
 
 class Journal(AuditLog, Protocol):
-    def write(
-        self,
-        task: Task,
-        events: Sequence[Event],
-        run: Run | None,
-        execution: AuditEntry | None = None,
-    ) -> None:
-        """Store what one version of a task brought: its events, ended run and audit entry.
-        Idempotent."""
+    def write(self, batch: Sequence[JournalEntries]) -> None:
+        """Store the entries of a batch of changes, in order. Idempotent.
 
-    def list_events(self, task_id: str) -> Sequence[Event]:
-        """Return the latest few hundred events, oldest first."""
+        Raises if some could not be stored, with an unknown part of them stored.
+        """
 
-    def list_runs(self, task_id: str) -> Sequence[Run]:
-        """Return the latest few hundred ended runs, oldest first."""
+    def list_events(self, task_id: str) -> Sequence[StoredEvent]:
+        """Return the latest few hundred events that were stored by themselves, oldest first."""
+
+    def list_runs(self, task_id: str) -> Sequence[RunRecord]:
+        """Return the records of the latest few hundred ended runs, oldest first."""
 
     def list_audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
         """Return the audit entries of a UTC day, oldest first, starting after the entry `after`.
@@ -72,19 +67,6 @@ class ErrorPage:
 
 
 class ErrorLog(Protocol):
-    def record_error(self, error: LoggedError, run: Run) -> bool:
-        """Log the failure and count it, atomically and once. Return False if it was recorded
-        before.
-
-        Raises, with nothing written, if concurrent writes to the same counters win every retry.
-        """
-
-    def record_recovery(self, recovery: Recovery) -> bool:
-        """Count a retry that succeeded, with the guarantees of `record_error`.
-
-        The first failure of the occurrence must have been recorded before.
-        """
-
     def list_by_task(self, task_id: str) -> Sequence[LoggedError]:
         """Return the latest few hundred errors, oldest first."""
 
@@ -101,6 +83,9 @@ class ErrorLog(Protocol):
     ) -> ErrorPage:
         """Return one page of today and the 30 UTC days before, as `list_by_subject` does."""
 
+    def find_records(self, refs: Iterable[RunRef]) -> Mapping[str, RunRecord]:
+        """Return the records by run id. Those that are missing or unreadable are left out."""
+
 
 class Patterns(Protocol):
     """What was learned from failures, by policy and failure fingerprint.
@@ -108,15 +93,12 @@ class Patterns(Protocol):
     A pattern without a correction by a person expires.
     """
 
-    def find(self, policy: str, fingerprint: str, *, now: datetime) -> LearnedPattern | None:
-        """Return the pattern, or None. One cheap, eventually consistent read."""
+    def find_correction(self, policy: str, fingerprint: str, *, now: datetime) -> Correction | None:
+        """Return the correction of the pattern, or None. One cheap, eventually consistent read."""
 
     def list_newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[LearnedPattern]:
-        """Return patterns, most recently seen first. One eventually consistent read, however many
-        exist."""
-
-    def record_observation(self, observed: ObservedFailure) -> None:
-        """Count one failure. Not idempotent."""
+        """Return patterns, most recently seen first. The number of reads does not depend on how
+        many exist."""
 
     def record_correction(self, observed: ObservedFailure, correction: Correction) -> None:
         """Store a person's correction for this failure. Idempotent."""
@@ -124,29 +106,39 @@ class Patterns(Protocol):
     def remove_correction(self, policy: str, fingerprint: str, *, now: datetime) -> bool:
         """Remove the correction. Return False if there was none."""
 
-    def record_retry(
-        self, policy: str, previous_failure: PreviousFailure, *, has_succeeded: bool, at: datetime
-    ) -> None:
-        """Count a retry under the failure it followed and the delay before it."""
-
     def get_retry_outcomes(
         self, policy: str, category: str, *, now: datetime
     ) -> RetryOutcomesByDelay:
-        """Return the outcomes of this month and the last by delay in seconds. Eventually
-        consistent."""
+        """Return the outcomes of this month and the last by delay in seconds. They may be some
+        minutes old."""
 
     def get_all_retry_outcomes(
         self, policy: str, *, now: datetime
     ) -> Mapping[str, RetryOutcomesByDelay]:
-        """Return the outcomes of `get_retry_outcomes` for every category, with one read."""
+        """Return the outcomes of `get_retry_outcomes` for every category."""
+
+
+class Counters(Protocol):
+    def add(self, shard_id: str, changes: Iterable[CountedChange]) -> None:
+        """Count each change once, however often it comes and in whichever batches.
+
+        `shard_id` is the shard of the stream, which delivers its changes in order the first time.
+        Raises StalePageError if others keep writing the same counters; then `changes` are counted
+        in part, and may be added again.
+        """
+
+    def read_since(self, day: str, *, now: datetime) -> Sequence[Increment]:
+        """Return the sums from the UTC day `day` on, and perhaps some of the day before.
+        Eventually consistent."""
+
+    def compact(self, *, now: datetime) -> int:
+        """Sum up the days that are over for good, so that reading them is cheap. Idempotent.
+        Return how many."""
 
 
 class Stats(Protocol):
-    def add(self, increments: Iterable[Increment]) -> None:
-        """Add the increments, with one write per counter. Not idempotent."""
-
-    def read_counters(self, days: Sequence[str]) -> Sequence[DailyCounter]:
-        """Return the counters of these days, with one eventually consistent read per day."""
+    def save_tracker(self, tracker: FailureTracker) -> None:
+        """Store the recent errors of a task, unless later ones are stored. Idempotent."""
 
     def list_given_up(self, limit: int) -> Sequence[Subject]:
         """Return subjects in permanent failure, most failures first, with one read."""

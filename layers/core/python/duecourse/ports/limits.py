@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.limits.budget import Budget
-    from duecourse.domain.limits.circuit_breakers import CircuitBreakers
+    from duecourse.domain.limits.circuit_breaker import CircuitBreaker
+    from duecourse.domain.limits.circuit_breakers import StoredBreaker
     from duecourse.domain.tasks.event import Event
 
 
 class CircuitBreakerStore(Protocol):
-    def load(self) -> CircuitBreakers:
-        """Return all breakers (strongly consistent)."""
+    """One breaker per provider. A provider without a stored one has a closed breaker."""
 
-    def save(self, before: CircuitBreakers, after: CircuitBreakers, event: Event | None) -> None:
+    def get(self, provider: str) -> StoredBreaker:
+        """Return the provider's breaker (strongly consistent)."""
+
+    def get_cached(self, provider: str) -> StoredBreaker:
+        """Return the provider's breaker as it was a few seconds ago at most."""
+
+    def get_last_read(self, provider: str) -> StoredBreaker:
+        """Return what this container read or wrote last, however long ago. Reads nothing."""
+
+    def list_all(self) -> Mapping[str, CircuitBreaker]:
+        """Return the breakers that were written, by provider, MAX_BREAKERS at most."""
+
+    def make_room(self) -> None:
+        """Drop the least needed breakers from a full list. They still work."""
+
+    def save(
+        self, provider: str, before: StoredBreaker, after: CircuitBreaker, event: Event | None
+    ) -> None:
         """Replace exactly `before` by `after` and journal `event`, atomically.
 
-        Of concurrent callers one wins; the others get StaleCircuitBreakersError. A caller that
+        Of concurrent callers one wins; the others get StaleCircuitBreakerError. A caller that
         repeats its own write after a lost response wins.
         """
 

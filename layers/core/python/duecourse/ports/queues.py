@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
     from duecourse.domain.chat.notification import Notification
     from duecourse.domain.dispatch.dead_letter import DeadLetter
     from duecourse.domain.dispatch.timing import Dispatch
+    from duecourse.domain.dispatch.unjournaled import StreamPosition, UnjournaledRecords
     from duecourse.domain.failures.failure_report import FailureReport
 
 
@@ -27,10 +28,19 @@ class FailureQueue(Protocol):
     def send(self, report: FailureReport) -> None:
         """Send the report, at least once, or raise."""
 
+    def send_all(self, reports: Sequence[FailureReport]) -> None:
+        """Send small reports, at least once, or raise. After an error some may have been sent."""
+
 
 class NotificationQueue(Protocol):
     def send(self, notification: Notification) -> None:
         """Send the notification, at least once, or raise."""
+
+    def send_all(self, notifications: Sequence[Notification]) -> int:
+        """Send the notifications in order and return how many were sent before the first failure.
+
+        What this container has sent lately is not sent again.
+        """
 
     def defer(self, receipt_handle: str, *, until: datetime, now: datetime) -> None:
         """Make a received notification visible again at `until` or some hours earlier, or raise."""
@@ -54,6 +64,16 @@ class DeadLetters(Protocol):
         lazily."""
 
     def drop(self, letter: DeadLetter) -> None: ...
+
+
+class JournalDeadLetters(Protocol):
+    def send(self, unjournaled: UnjournaledRecords) -> None:
+        """Send stream records that the journal cannot process, at least once, or raise."""
+
+
+class StreamReader(Protocol):
+    def read(self, position: StreamPosition) -> Sequence[dict[str, Any]]:
+        """Return the records at this position; none if the stream no longer has them."""
 
 
 class SourceQueues(Protocol):

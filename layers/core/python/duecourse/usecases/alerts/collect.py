@@ -18,16 +18,17 @@ from duecourse.domain.journal.rolling_hour import (
 )
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.dispatch import UnreadableNotes
-from duecourse.ports.journal import Stats
+from duecourse.ports.journal import Counters
 from duecourse.ports.limits import Budgets, CircuitBreakerStore
 from duecourse.ports.queues import DeadLetters
+from duecourse.usecases.journal.read_stats import read_daily_counters
 
 
 @dataclass(frozen=True)
 class AlertSources:
     """Where signals come from. Dead letters older than `retention` are about to expire: ignored."""
 
-    stats: Stats
+    counters: Counters
     budgets: Budgets
     breakers: CircuitBreakerStore
     dead_letters: DeadLetters
@@ -50,7 +51,7 @@ def collect_signals(sources: AlertSources, *, now: datetime) -> CollectedSignals
     readers: dict[str, Callable[[], Any]] = {
         "last_hour": lambda: _count_last_hour(sources, now),
         "budgets": lambda: sources.budgets.list_used_on(now),
-        "breakers": lambda: sources.breakers.load().breakers,
+        "breakers": lambda: sources.breakers.list_all(),
         "dead_letters": lambda: _list_dead_letters(sources, now),
         "unreadable": lambda: sources.unreadable.read(now=now),
     }
@@ -64,7 +65,7 @@ def collect_signals(sources: AlertSources, *, now: datetime) -> CollectedSignals
 
 
 def _count_last_hour(sources: AlertSources, now: datetime) -> HourCounts:
-    counters = sources.stats.read_counters(days_of_last_hour(now))
+    counters = read_daily_counters(days_of_last_hour(now), counters=sources.counters, now=now)
     return count_last_hour(counters, now=now)
 
 

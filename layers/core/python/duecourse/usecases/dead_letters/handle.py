@@ -12,6 +12,12 @@ from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.undeliverable import undeliverable_notification
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter
 from duecourse.domain.dispatch.timing import Dispatch
+from duecourse.domain.dispatch.unjournaled import (
+    StreamPosition,
+    UnjournaledRecords,
+    is_journaled,
+    unjournaled_to_json,
+)
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
@@ -20,7 +26,7 @@ from duecourse.domain.lifecycle.lease import lease_expired, lease_expired_report
 from duecourse.domain.lifecycle.run_transitions import requeue
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.ports.queues import DeadLetters, NotificationQueue
+from duecourse.ports.queues import DeadLetters, NotificationQueue, StreamReader
 from duecourse.usecases.failures.record_failure import FailureDeps, policy_of, record_failure
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
@@ -30,6 +36,8 @@ _FAILURE_BY_CAUSE = {
     Cause.CRASH: ("the worker crashed on every delivery", "worker_vanished"),
     Cause.UNKNOWN: ("no worker received the message", "function_throttled"),
 }
+_TOO_OLD_REASON = "the journal could not process this change for 23 hours"
+_LOST_REASON = "the journal could not process these changes, and the stream no longer has them"
 _UNANSWERED_REASON = "the chat function failed on every delivery: search its log for this id"
 
 
@@ -45,9 +53,12 @@ class DeadLetterDeps:
     failure_deps: FailureDeps
     dead_letters: DeadLetters
     notification_queue: NotificationQueue
+    stream_reader: StreamReader
 
 
-DeadLetterContent = Dispatch | FailureReport | Notification | Message
+DeadLetterContent = (
+    Dispatch | FailureReport | Notification | Message | UnjournaledRecords | StreamPosition
+)
 
 
 def handle_dead_letter(
@@ -68,6 +79,12 @@ def handle_dead_letter(
         return DeadLetterOutcome.STORED
     if isinstance(content, Message):
         return _handle_message(letter, content, deps)
+    if isinstance(content, UnjournaledRecords):
+        reason = f"the journal failed on this change each time, with {content.error}"
+        deps.dead_letters.save(letter.prepare_for_storage(reason, task_id=content.task_id))
+        return DeadLetterOutcome.STORED
+    if isinstance(content, StreamPosition):
+        return _handle_position(letter, content, deps)
     try:
         if isinstance(content, FailureReport):
             recorded = record_failure(content, deps.failure_deps)
@@ -89,6 +106,25 @@ def _handle_message(
     stored = replace(letter, body=json.dumps(message.without_reply_context().to_json()))
     deps.dead_letters.save(stored.prepare_for_storage(_UNANSWERED_REASON))
     deps.notification_queue.send(undeliverable_notification(message))
+    return DeadLetterOutcome.STORED
+
+
+def _handle_position(
+    letter: DeadLetter, position: StreamPosition, deps: DeadLetterDeps
+) -> DeadLetterOutcome:
+    """Store the records that Lambda gave up on, each as a letter of its own that names its task.
+
+    If the stream no longer has them, the letter itself is stored. Redriving it repairs the tasks.
+    """
+    records = deps.stream_reader.read(position)
+    for n, record in enumerate(filter(is_journaled, records)):
+        task_id = record["dynamodb"]["Keys"].get("id", {}).get("S")
+        unjournaled = UnjournaledRecords([record], task_id, "RecordAgeExceeded")
+        body = json.dumps(unjournaled_to_json(unjournaled))
+        one = replace(letter, id=f"{letter.id}-{n:05d}", body=body)
+        deps.dead_letters.save(one.prepare_for_storage(_TOO_OLD_REASON, task_id=task_id))
+    if not records:
+        deps.dead_letters.save(letter.prepare_for_storage(_LOST_REASON))
     return DeadLetterOutcome.STORED
 
 

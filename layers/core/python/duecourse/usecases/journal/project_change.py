@@ -1,4 +1,7 @@
-"""Journal one committed change of a task, and derive events, notifications and counters from it."""
+"""Derive what one committed change brings: journal entries, events, notifications, counts.
+
+Nothing is stored here, so the same change always gives the same result.
+"""
 
 from __future__ import annotations
 
@@ -9,85 +12,50 @@ from datetime import datetime, timedelta
 from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.notifications_for import notifications_for
-from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.events.event import LiveEvent, build_live_events
-from duecourse.domain.journal.audit import find_executed_run, to_audit_entry
-from duecourse.domain.journal.counters import Increment, find_recovery, success_increments
-from duecourse.domain.journal.error_log import to_logged_error
-from duecourse.domain.journal.history import ended_run, events_between
-from duecourse.domain.tasks.run import Run
+from duecourse.domain.journal.counters import count_change
+from duecourse.domain.journal.failure_tracker import FailureTracker, find_changed_tracker
+from duecourse.domain.journal.history import ended_run
+from duecourse.domain.journal.increment import Increment
+from duecourse.domain.journal.journal_entries import JournalEntries, to_journal_entries
+from duecourse.domain.journal.learned_patterns import (
+    LearnedCorrection,
+    find_learned_correction,
+)
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.journal import ErrorLog, Journal, Patterns
-from duecourse.usecases.failures.learn import count_run, learn_correction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProjectedChange:
-    """What remains to be published, sent and counted after the change is journaled.
+    """What a change brings. `tracker` and `correction` are stored beside the journal."""
 
-    The caller adds up `increments` over a batch, which is cheap and need not be exact.
-    `count_error` says why a failure or retry is missing from the learned patterns.
-    """
-
+    entries: JournalEntries | None = None
+    tracker: FailureTracker | None = None
+    correction: LearnedCorrection | None = None
     events: Sequence[LiveEvent] = ()
     notifications: Sequence[Notification] = ()
     increments: Sequence[Increment] = ()
-    count_error: Exception | None = None
 
 
 @dataclass(frozen=True)
-class JournalDeps:
-    journal: Journal
-    error_log: ErrorLog
-    patterns: Patterns
+class ProjectionSettings:
     operator_chats: Sequence[ChatAddress]
     late_after: timedelta
 
 
 def project_change(
-    old: Task | None, new: Task | None, deps: JournalDeps, *, at: datetime
+    old: Task | None, new: Task | None, settings: ProjectionSettings, *, at: datetime
 ) -> ProjectedChange:
-    """Journal the change from `old` to `new`. An expired task (`new` is None) changes nothing.
-
-    Failures and recoveries are counted here, exactly once. Learned patterns are not exact: a crash
-    may leave one out.
-    """
+    """Return what the change from `old` to `new` brings: nothing if the task expired."""
     if new is None:
         return ProjectedChange()
-    events = events_between(old, new, at=at)
+    entries = to_journal_entries(old, new, at=at)
     run = ended_run(old, new)
-    execution = to_audit_entry(new, done) if (done := find_executed_run(old, new)) else None
-    if events or run or execution:
-        deps.journal.write(new, events, run, execution)
-    count_error = _count_and_learn(old, new, run, deps, at=at) if run else None
     return ProjectedChange(
+        entries=None if entries.is_empty else entries,
+        tracker=find_changed_tracker(old, new),
+        correction=find_learned_correction(old, new, run, at=at) if run else None,
         events=build_live_events(old, new, at=at),
-        notifications=notifications_for(old, new, deps.operator_chats),
-        increments=success_increments(old, new, run, late_after=deps.late_after),
-        count_error=count_error,
+        notifications=notifications_for(old, new, settings.operator_chats),
+        increments=count_change(old, new, late_after=settings.late_after),
     )
-
-
-def _count_and_learn(
-    old: Task | None, new: Task, run: Run, deps: JournalDeps, *, at: datetime
-) -> Exception | None:
-    """Count the ended run and learn from it; return why the learned patterns miss it, if they do.
-
-    An unreadable item is at fault for good, so it does not hold up the events of the change. Other
-    errors are raised: the change is then projected again.
-    """
-    try:
-        is_counted = _log_outcome(old, new, run, deps.error_log)
-        count_error = count_run(new, run, deps.patterns) if is_counted else None
-        learn_correction(old, new, run, deps.patterns, at=at)
-    except UnreadableItemError as error:
-        return error
-    return count_error
-
-
-def _log_outcome(old: Task | None, new: Task, run: Run, error_log: ErrorLog) -> bool:
-    """Count the failure, or the recovery from one. Return False if it is neither or was counted."""
-    if run.is_failure:
-        return error_log.record_error(to_logged_error(new, run), run)
-    recovery = find_recovery(old, new, run)
-    return recovery is not None and error_log.record_recovery(recovery)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle.verification import approve, rejection_report
@@ -11,9 +12,11 @@ from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.runtime import Backoff
 from duecourse.ports.tasks import Subjects, TaskStore
-from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 from duecourse.usecases.tasks.save_with_subject import save_success
+
+if TYPE_CHECKING:
+    from duecourse.usecases.failures.record_failure import FailureDeps
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,9 @@ def reject_task(task: Task, reason: str, deps: FailureDeps, *, at: datetime) -> 
     Raises InvalidStateError if the task does not wait for verification, StaleTaskError on a
     conflict.
     """
+    # Here, because it loads the classifier, which a worker that approves does not need.
+    from duecourse.usecases.failures.record_failure import record_failure
+
     recorded = record_failure(rejection_report(task, reason, at=at), deps)
     if recorded is None:
         raise StaleTaskError(task.id)

@@ -11,8 +11,7 @@ from duecourse.domain.limits.circuit_breaker import Rejected
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.ports.chat import QuietHoursStore
-from duecourse.ports.limits import CircuitBreakerStore
-from duecourse.usecases.limits.circuit_breaker import admit
+from duecourse.usecases.limits.circuit_breaker import BreakerDeps, admit
 from duecourse.usecases.limits.quiet_hours import check_quiet_hours
 
 JITTER = 0.1
@@ -29,7 +28,7 @@ def check_admission(
     task: Task,
     subject: Subject | None,
     *,
-    breakers: CircuitBreakerStore,
+    breakers: BreakerDeps,
     quiet_hours: QuietHoursStore,
     now: datetime,
 ) -> Deferral | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from duecourse.domain.errors import NotRecordedError
@@ -9,24 +10,41 @@ from duecourse.domain.lifecycle.run_transitions import commit
 from duecourse.domain.lifecycle.verification import request_verification
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.usecases.limits.circuit_breaker import record_result
+from duecourse.usecases.limits.circuit_breaker import record_reached
 from duecourse.usecases.runs.phase_runner import FinishedPhases, store_errors_as
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 from duecourse.usecases.tasks.save_with_subject import save_success
 
 
-def commit_run(finished: FinishedPhases, deps: WorkerDeps) -> None:
+def commit_run(finished: FinishedPhases, deps: WorkerDeps) -> str | None:
     """Commit the run, or store its result and request verification.
 
-    Raises NotRecordedError if the store fails, because the effect must not be repeated, and
-    StaleTaskError if another worker holds the task now.
+    Returns the errors of what follows a commit, None if there were none: the run has succeeded
+    whatever they are. Raises NotRecordedError if the store fails, because the effect must not be
+    repeated, and StaleTaskError if another worker holds the task now.
     """
     now = truncate_to_millisecond(deps.clock.now())
     save = _save_for_verification if finished.needs_verification else _save_committed
     after = save(finished, deps, now)
-    enqueue_if_due_soon(after, queue=deps.queue, now=now)
-    _report_success_to_breaker(finished, deps, now=now)
+    return _run_follow_ups(
+        lambda: enqueue_if_due_soon(after, queue=deps.queue, now=now),
+        lambda: _report_success_to_breaker(finished, deps, now=now),
+    )
+
+
+def _run_follow_ups(*steps: Callable[[], object]) -> str | None:
+    """Run every step and return the names of their errors.
+
+    A message that was not sent is found overdue by the sweeper; a breaker gets the next result.
+    """
+    errors = []
+    for step in steps:
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001 - of whatever kind, the run is committed
+            errors.append(type(error).__name__)
+    return ", ".join(errors) or None
 
 
 def _save_for_verification(finished: FinishedPhases, deps: WorkerDeps, now: datetime) -> Task:
@@ -57,12 +75,8 @@ def _report_success_to_breaker(
     finished: FinishedPhases, deps: WorkerDeps, *, now: datetime
 ) -> None:
     """Report a success to the breaker, unless this run only resumed and made no provider call."""
-    provider = finished.task.provider
+    provider, breakers = finished.task.provider, deps.breakers
     if provider is not None and finished.call is not None:
-        record_result(
-            provider,
-            is_down=False,
-            started_at=finished.run.started_at,
-            breakers=deps.breakers,
-            now=now,
-        )
+        read = breakers.store.get_last_read(provider)
+        started_at = finished.run.started_at
+        record_reached(provider, read, started_at=started_at, breakers=breakers, now=now)

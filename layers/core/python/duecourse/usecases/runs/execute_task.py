@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from duecourse.domain.dispatch.lanes import Lane
 from duecourse.domain.dispatch.timing import Dispatch, is_early
 from duecourse.domain.errors import (
     NotConfiguredError,
@@ -15,16 +16,20 @@ from duecourse.domain.errors import (
 )
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lifecycle.current_run import current_run, retryable_run
+from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.lease import Lease
-from duecourse.domain.lifecycle.run_transitions import claim, defer
-from duecourse.domain.tasks.handler import Handler, RunContext, capabilities_of
+from duecourse.domain.lifecycle.run_transitions import claim, defer, first_run
+from duecourse.domain.tasks.handler import (
+    Handler,
+    RunContext,
+    capabilities_of,
+    fixed_capabilities_of,
+)
 from duecourse.domain.tasks.run import ProviderCall
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.task import REMINDER, Task
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.ports.queues import FailureQueue
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.runs.check_admission import check_admission
 from duecourse.usecases.runs.commit_run import commit_run
@@ -47,11 +52,14 @@ class RunOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class ExecutionResult:
+    """`follow_up_error`: what went wrong after the run was committed, which it remains."""
+
     outcome: RunOutcome
     run_id: str | None = None
     lateness: timedelta | None = None
     error: str | None = None
     call: ProviderCall | None = None
+    follow_up_error: str | None = None
 
 
 def execute_task(dispatch: Dispatch, deps: WorkerDeps, *, is_slow_queue: bool) -> ExecutionResult:
@@ -64,6 +72,8 @@ def execute_task(dispatch: Dispatch, deps: WorkerDeps, *, is_slow_queue: bool) -
     if is_early(dispatch.due_at, now=clock.now()):
         deps.queue.send([dispatch], now=clock.now())
         return ExecutionResult(RunOutcome.REQUEUED_EARLY)
+    if (new := _claim_if_new(dispatch, deps)) is not None:
+        return _run_claimed(new, None, deps)
     task = _load_if_current(dispatch, deps.store)
     if task is None:
         return ExecutionResult(RunOutcome.DUPLICATE)
@@ -80,6 +90,27 @@ def execute_task(dispatch: Dispatch, deps: WorkerDeps, *, is_slow_queue: bool) -
     if claimed is None:
         return ExecutionResult(RunOutcome.DUPLICATE)
     return _run_claimed(claimed, subject, deps)
+
+
+def _claim_if_new(dispatch: Dispatch, deps: WorkerDeps) -> Task | None:
+    """Claim a reminder that never ran with one write and no read; None if it has to be read first.
+
+    The message says that it is one, and the write checks it. While anybody has quiet hours, the
+    owner has to be known before the claim: a deferred reminder must not look as if it had started.
+    """
+    handler = deps.handlers.get(REMINDER)
+    capabilities = fixed_capabilities_of(handler) if handler is not None else None
+    is_new = dispatch.lane is Lane.NEW_REMINDER
+    if not is_new or capabilities is None or not deps.quiet_hours.is_unused():
+        return None
+    deps.clock.sleep_until(dispatch.due_at)
+    now = truncate_to_millisecond(deps.clock.now())
+    run = first_run(_new_lease(deps, now), capabilities, nominal_at=dispatch.due_at, at=now)
+    return deps.store.claim_new(dispatch.task_id, run, due_at=dispatch.due_at)
+
+
+def _new_lease(deps: WorkerDeps, now: datetime) -> Lease:
+    return Lease(run_id=deps.new_id(), expires_at=now + deps.lease, handler_version=deps.version)
 
 
 def _load_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
@@ -120,10 +151,10 @@ def _defer_if_not_admitted(
 def _claim(task: Task, deps: WorkerDeps) -> Task | None:
     """Take the lease on the task. Return None if another worker was faster."""
     now = truncate_to_millisecond(deps.clock.now())
-    lease = Lease(run_id=deps.new_id(), expires_at=now + deps.lease, handler_version=deps.version)
-    claimed = claim(task, lease, capabilities_of(_handler_for(task, deps), task), at=now)
+    capabilities = capabilities_of(_handler_for(task, deps), task)
+    claimed = claim(task, _new_lease(deps, now), capabilities, at=now)
     try:
-        deps.store.save(task, claimed, ended_run=retryable_run(task))
+        deps.store.save(task, claimed)
     except StaleTaskError:
         return None
     return claimed
@@ -157,25 +188,32 @@ def _run_claimed(task: Task, subject: Subject | None, deps: WorkerDeps) -> Execu
     )
     try:
         finished = runner.run(subject)
-        commit_run(finished, deps)
+        follow_up_error = commit_run(finished, deps)
     except StaleTaskError:
         raise  # lease lost: the effect may have happened, and the sweeper recovers the run
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is this task's failure
-        return _send_report(runner.failure_report(error), deps.failure_queue)
+        return _send_report(_with_provider(runner.failure_report(error), task, deps), deps)
     return ExecutionResult(
         RunOutcome.AWAITING_VERIFICATION if finished.needs_verification else RunOutcome.DELIVERED,
         finished.run.id,
         lateness=truncate_to_millisecond(deps.clock.now()) - task.due_at,
         call=finished.call,
+        follow_up_error=follow_up_error,
     )
 
 
-def _send_report(report: FailureReport, failure_queue: FailureQueue) -> ExecutionResult:
+def _with_provider(report: FailureReport, task: Task, deps: WorkerDeps) -> FailureReport:
+    """Add when this container last reached the provider: its failures in a row began after that."""
+    at = deps.breakers.results.reached_at(task.provider) if task.provider else None
+    return replace(report, provider_reached_at=at)
+
+
+def _send_report(report: FailureReport, deps: WorkerDeps) -> ExecutionResult:
     """Send the failure report.
 
     If sending raises, the message stays on the queue and the lease stays in force until it expires.
     """
-    failure_queue.send(report)
+    deps.failure_queue.send(report)
     return ExecutionResult(
         RunOutcome.FAILED, report.run_id, error=report.failure.summary, call=report.call
     )

@@ -8,10 +8,10 @@ from datetime import timedelta
 
 from duecourse.domain.tasks.handler import Handler
 from duecourse.ports.chat import QuietHoursStore
-from duecourse.ports.limits import CircuitBreakerStore
 from duecourse.ports.queues import FailureQueue, WorkQueue
 from duecourse.ports.runtime import Backoff, Clock
 from duecourse.ports.tasks import Subjects, TaskStore
+from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 from duecourse.usecases.runs.verify_task import VerificationDeps
 
 
@@ -27,7 +27,7 @@ class WorkerDeps:
     queue: WorkQueue
     slow_queue: WorkQueue
     failure_queue: FailureQueue
-    breakers: CircuitBreakerStore
+    breakers: BreakerDeps
     quiet_hours: QuietHoursStore
     handlers: Mapping[str, Handler]
     verification_deps: VerificationDeps

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.dispatch.timing import Dispatch, is_due_soon
+from duecourse.domain.dispatch.timing import is_due_soon
+from duecourse.domain.lifecycle.task_lane import dispatch_of
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
 
 
 def enqueue_if_due_soon(task: Task, *, queue: WorkQueue, now: datetime) -> None:
     if task.is_scheduled and is_due_soon(task.due_at, now=now):
-        queue.send([Dispatch(task.due_at, task.id)], now=now)
+        queue.send([dispatch_of(task)], now=now)

@@ -1,0 +1,61 @@
+"""Rebuild what the journal lost of a task from the task's own item.
+
+A stream keeps its records for 24 hours. What the journal could not process until then is gone from
+the stream, but a task still holds its last run. Earlier runs of a series are lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from duecourse.domain.events.stream_change import StreamChange
+from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.ports.journal import Journal
+
+CLOCK_SLACK = timedelta(minutes=5)
+
+
+def find_lost_change(
+    task: Task, journal: Journal, *, since: datetime, until: datetime
+) -> StreamChange | None:
+    """Return the change that ended the task's last run, if it is missing from the journal.
+
+    None if the run did not end between `since` and `until`. A success that closed its task is never
+    recorded, so it counts as missing.
+    """
+    run = task.run
+    if run is None or run.ended_at is None:
+        return None
+    if not since - CLOCK_SLACK <= run.ended_at <= until + CLOCK_SLACK:
+        return None
+    if any(record.run.id == run.id for record in journal.list_runs(task.id)):
+        return None
+    return StreamChange(
+        sequence_number=str(task.version),
+        written_at=run.ended_at,
+        task_id=task.id,
+        old=_before_end(task, run),
+        new=task,
+    )
+
+
+def _before_end(task: Task, run: Run) -> Task:
+    """Return the task as it was before its run ended, as far as it can be known."""
+    note = run.diagnosis
+    was_counted = note is not None and note.counted
+    running = replace(
+        run, status=RunStatus.ACTIVE, ended_at=None, error=None, category=None, diagnosis=None
+    )
+    return replace(
+        task,
+        status=Status.PENDING_VERIFICATION if run.is_verified else Status.IN_PROGRESS,
+        run=running,
+        retry_count=max(0, task.retry_count - was_counted),
+        next_retry_at=None,
+        wait=None,
+        skipped=None,
+        version=task.version - 1,
+    )

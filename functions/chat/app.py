@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from duecourse.adapters.aws.sqs import message_from_body
-from duecourse.adapters.aws.sqs_batch import sqs_batch_handler
+from duecourse.adapters.aws.sqs_batch import QueueRecord, sqs_batch_handler
 from duecourse.app import registry, services, stores
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import RecipientGoneError
@@ -16,7 +15,7 @@ logger = Logger(service="chat")
 metrics = Metrics(service="chat")
 
 
-def _handle_record(record: SQSRecord) -> None:
+def _handle_record(record: QueueRecord) -> None:
     message = message_from_body(record.body)
     channel = registry.channels().get(message.channel)
     if channel is None:

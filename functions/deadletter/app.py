@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from duecourse.adapters.aws.sqs_batch import sqs_batch_handler
+from duecourse.adapters.aws.sqs_batch import QueueRecord, sqs_batch_handler
 from duecourse.app import services
 from duecourse.usecases.dead_letters.handle import handle_dead_letter
 
@@ -14,7 +13,7 @@ logger = Logger(service="deadletter")
 metrics = Metrics(service="deadletter")
 
 
-def _handle_record(record: SQSRecord) -> None:
+def _handle_record(record: QueueRecord) -> None:
     letter = letter_from_record(record)
     outcome = handle_dead_letter(letter, parse_content(letter), services.dead_letter_deps())
     logger.warning(

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from duecourse.adapters.aws.sqs import (
     dispatch_from_body,
     message_from_body,
     notification_from_body,
     report_from_body,
 )
+from duecourse.adapters.aws.sqs_batch import QueueRecord
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue, parse_cause
+from duecourse.domain.dispatch.unjournaled import parse_unjournaled
 from duecourse.usecases.dead_letters.handle import DeadLetterContent
 
 
-def letter_from_record(record: SQSRecord) -> DeadLetter:
-    attributes = record.raw_event.get("messageAttributes") or {}
+def letter_from_record(record: QueueRecord) -> DeadLetter:
+    attributes = record.message_attributes
     return DeadLetter(
         id=record.message_id,
         queue=_queue_from_arn(record.event_source_arn),
         body=record.body,
-        sent_at=_from_milliseconds(record.attributes.sent_timestamp),
+        sent_at=_from_milliseconds(record.attributes["SentTimestamp"]),
         cause=parse_cause(
             _attribute_value(attributes, "ErrorCode"), _attribute_value(attributes, "ErrorMessage")
         ),
@@ -41,6 +43,8 @@ def parse_content(letter: DeadLetter) -> DeadLetterContent | None:
                 return notification_from_body(letter.body)
             case Queue.CHAT:
                 return message_from_body(letter.body)
+            case Queue.JOURNAL:
+                return parse_unjournaled(letter.body)
     except ValueError:
         pass
     return None
@@ -57,6 +61,6 @@ def _from_milliseconds(milliseconds: str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)
 
 
-def _attribute_value(attributes: dict[str, Any], name: str) -> str | None:
+def _attribute_value(attributes: Mapping[str, Any], name: str) -> str | None:
     found = attributes.get(name) or {}
     return str(found.get("stringValue") or found.get("StringValue") or "") or None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from duecourse.adapters.aws.sqs import report_from_body
-from duecourse.adapters.aws.sqs_batch import sqs_batch_handler
+from duecourse.adapters.aws.sqs_batch import QueueRecord, sqs_batch_handler
 from duecourse.app import services
 from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
 
@@ -14,7 +13,7 @@ logger = Logger(service="failure")
 metrics = Metrics(service="failure")
 
 
-def _handle_record(record: SQSRecord) -> None:
+def _handle_record(record: QueueRecord) -> None:
     recorded = record_failure(report_from_body(record.body), services.failure_deps())
     if recorded is not None:
         _log_recorded(recorded)

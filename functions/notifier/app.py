@@ -6,9 +6,8 @@ from datetime import datetime
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from duecourse.adapters.aws.sqs import notification_from_body
-from duecourse.adapters.aws.sqs_batch import DeferredMessageError, sqs_batch_handler
+from duecourse.adapters.aws.sqs_batch import DeferredMessageError, QueueRecord, sqs_batch_handler
 from duecourse.app import queues, services, stores
 from duecourse.domain.chat.notification import Notification
 from duecourse.usecases.chat.deliver_notification import (
@@ -21,7 +20,7 @@ logger = Logger(service="notifier")
 metrics = Metrics(service="notifier")
 
 
-def _handle_record(record: SQSRecord) -> None:
+def _handle_record(record: QueueRecord) -> None:
     now = stores.clock().now()
     notification = notification_from_body(record.body)
     result = deliver_notification(
@@ -36,9 +35,9 @@ def _handle_record(record: SQSRecord) -> None:
         raise DeferredMessageError
 
 
-def _is_redelivery(record: SQSRecord) -> bool:
+def _is_redelivery(record: QueueRecord) -> bool:
     """Return whether the record was received before: its task may have changed since."""
-    return int(record.attributes.approximate_receive_count) > 1
+    return record.receive_count > 1
 
 
 def _log_result(notification: Notification, result: DeliveryResult) -> None:

@@ -10,11 +10,11 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable, unreadable_items
-from duecourse.app import queues, registry, stores
+from duecourse.app import queues, registry, services, stores
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
 from duecourse.usecases.dispatch.retry_after_deploy import RedeployDeps, retry_tasks_after_deploy
-from duecourse.usecases.dispatch.scan_due import list_shards
+from duecourse.usecases.dispatch.scan_due import list_partitions
 from duecourse.usecases.limits.circuit_breaker import close_recovered_breakers
 from duecourse.usecases.runs.recover_expired_leases import SweepDeps, recover_expired_leases
 
@@ -43,11 +43,12 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         clock=stores.clock(),
         has_time=has_time,
     )
-    shards = list_shards(stores.scan_cursors().load(), stores.settings().shard_count)
-    counts = asdict(recover_expired_leases(deps, shards))
+    shard_count = stores.settings().shard_count
+    partitions = list_partitions(stores.scan_cursors().load(), shard_count)
+    counts = asdict(recover_expired_leases(deps, partitions))
     counts |= {
         "breakers_closed": _run_duty(
-            lambda: close_recovered_breakers(stores.breakers(), now=stores.clock().now())
+            lambda: close_recovered_breakers(services.breaker_deps(), now=stores.clock().now())
         ),
         "retried_after_deploy": _run_duty(
             lambda: retry_tasks_after_deploy(registry.deployed_version(), _redeploy_deps(has_time))
@@ -55,6 +56,7 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         "timed_out": _run_duty(
             lambda: expire_blocked_tasks(deps, stores.settings().blocked_timeout)
         ),
+        "days_summed_up": _run_duty(lambda: stores.counters().compact(now=stores.clock().now())),
         "unreadable": _note_unreadable(),
     }
     for metric, name in COUNT_OF.items():

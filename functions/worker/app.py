@@ -7,9 +7,8 @@ from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from duecourse.adapters.aws.sqs import dispatch_from_body
-from duecourse.adapters.aws.sqs_batch import sqs_batch_handler
+from duecourse.adapters.aws.sqs_batch import QueueRecord, sqs_batch_handler
 from duecourse.app import services, stores
 from duecourse.usecases.runs.execute_task import ExecutionResult, RunOutcome, execute_task
 
@@ -27,13 +26,13 @@ METRIC_BY_OUTCOME = {
 }
 
 
-def _handle_record(record: SQSRecord) -> None:
+def _handle_record(record: QueueRecord) -> None:
     dispatch = dispatch_from_body(record.body)
     result = execute_task(dispatch, services.worker_deps(), is_slow_queue=_is_slow_queue(record))
     _log_result(dispatch.task_id, result)
 
 
-def _is_slow_queue(record: SQSRecord) -> bool:
+def _is_slow_queue(record: QueueRecord) -> bool:
     queue = stores.settings().slow_work_queue_url.rpartition("/")[2]
     return record.event_source_arn.rpartition(":")[2] == queue
 
@@ -44,12 +43,16 @@ def _log_result(task_id: str, result: ExecutionResult) -> None:
     if result.lateness is not None:
         late_ms = round(result.lateness.total_seconds() * 1000)
         metrics.add_metric("Lateness", MetricUnit.Milliseconds, late_ms)
-    logger.info(
+    if result.follow_up_error is not None:
+        metrics.add_metric("FollowUpsFailed", MetricUnit.Count, 1)
+    log = logger.warning if result.follow_up_error else logger.info
+    log(
         str(result.outcome),
         task_id=task_id,
         run_id=result.run_id,
         late_ms=late_ms,
         error=result.error,
+        follow_up_error=result.follow_up_error,
         call=asdict(result.call) if result.call else None,
     )
 

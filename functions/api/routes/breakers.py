@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker
-from duecourse.domain.limits.circuit_breakers import journal_key
+from duecourse.domain.limits.circuit_breakers import journal_key, snapshot
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.time.instant import to_text_or_none
 
@@ -29,7 +29,7 @@ def list_breakers() -> Response[str]:
 
     Returns the current state of one circuit breaker for each provider that has failed.
     """
-    breakers = stores.breakers().load().snapshot(stores.clock().now())
+    breakers = snapshot(stores.breakers().list_all(), stores.clock().now())
     return json_response({"items": [breaker_to_json(*named) for named in breakers]})
 
 
@@ -43,7 +43,7 @@ def list_breaker_events(provider: str) -> Response[str]:
     Returns the latest 500, oldest first.
     """
     events = stores.journal().list_events(journal_key(provider))
-    return newest_items_response([_event_to_json(event) for event in events])
+    return newest_items_response([_event_to_json(one.event) for one in events])
 
 
 def breaker_to_json(provider: str, breaker: CircuitBreaker) -> dict[str, Any]:

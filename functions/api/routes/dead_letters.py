@@ -9,7 +9,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.json_body import parse_event_body
-from duecourse.app import queues, stores
+from duecourse.app import journaling, queues, stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.time.instant import from_text, to_text
@@ -20,6 +20,7 @@ from duecourse.usecases.dead_letters.redrive import (
     redrive,
     select_letters,
 )
+from duecourse.usecases.dead_letters.rejournal import rejournal
 
 from ..http.cursor import INVALID_CURSOR, CursorCodec
 from ..http.query import CURSOR, Query, integer_up_to, parse_parameter
@@ -91,7 +92,8 @@ def list_dead_letters() -> Response[str]:
 def redrive_dead_letters() -> Response[str]:
     """Redrive dead letters.
 
-    Sends each one back to the queue that it came from. Without `ids`, this redrives as many as one
+    Sends each one back to the queue that it came from; a change that the journal could not process
+    is processed again. Without `ids`, this redrives as many as one
     request can. `left` lists the ones that stay, each with the reason.
     """
     result = redrive(
@@ -99,6 +101,7 @@ def redrive_dead_letters() -> Response[str]:
         dead_letters=stores.dead_letters(),
         source_queues=queues.source_queues(),
         store=stores.task_store(),
+        rejournal=lambda letter: rejournal(letter, journaling.rejournal_deps()),
     )
     return json_response({"redriven": result.sent, "left": _skipped_to_json(result.skipped)})
 

@@ -30,5 +30,7 @@ def show_stats() -> Response[str]:
     Days are UTC days, and today is the last one. Lateness is in milliseconds.
     """
     days = QUERY.read(router.current_event)["days"]
-    window = read_stats(days, stats=stores.stats(), now=stores.clock().now())
+    window = read_stats(
+        days, counters=stores.counters(), stats=stores.stats(), now=stores.clock().now()
+    )
     return json_response(stats_to_json(window))

@@ -96,15 +96,19 @@ def create() -> Response[str]:
 def list_tasks() -> Response[str]:
     """List tasks.
 
-    Returns the newest first. `search` matches a part of the description, or the start of the id or
-    the subject. `category` matches the category of the last error. A page may have fewer tasks than
-    `limit`, or none, and still have a next page: follow `next_cursor` until it is null.
+    Returns the newest first. With a `status` of `pending`, `in_progress`, `pending_verification` or
+    `blocked` it returns the soonest due first, with `failed` the latest due first; with `channel`
+    and `sender_id`, always the newest first. `search` matches a part of the description, or the
+    start of the id or the subject. `category` matches the category of the last error. A page may
+    have fewer tasks than `limit`, or none, and still have a next page: follow `next_cursor` until
+    it is null.
     """
     query = QUERY.read(router.current_event)
     task_filter = TaskFilter(**{name: query[name] for name in FILTERS})
 
     def read(after: str | None, limit: int) -> TaskPage:
-        return stores.task_store().list_page(task_filter, limit=limit, cursor=after)
+        now = stores.clock().now()
+        return stores.task_store().list_page(task_filter, limit=limit, cursor=after, now=now)
 
     return page_response(read, task_to_response, CursorCodec("tasks", query), limit=query["limit"])
 

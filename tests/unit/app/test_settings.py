@@ -24,6 +24,7 @@ ENV = {
     "FAILURES_QUEUE_URL": "https://sqs.test/failures",
     "NOTIFICATIONS_QUEUE_URL": "https://sqs.test/notices",
     "CHAT_QUEUE_URL": "https://sqs.test/chat.fifo",
+    "JOURNAL_DEAD_LETTER_QUEUE_URL": "https://sqs.test/journal-dead",
     "API_TOKENS_SECRET": "arn:api-tokens",
     "CHAT_TOKENS_SECRET": "arn:chat-tokens",
     "CHAT_VERIFICATION_SECRET": "arn:chat-verification",
@@ -35,6 +36,7 @@ ENV = {
     "LEASE_SECONDS": "90",
     "SCANNER_THREADS": "8",
     "PENDING_RETRIES_LIMIT": "50",
+    "RETRIES_PER_MINUTE": "2000",
     "DAILY_BUDGET_CENTS": "500",
     "VERIFICATION_TIMEOUT_HOURS": "24",
     "BLOCKED_TIMEOUT_HOURS": "24",
@@ -55,10 +57,10 @@ def test_every_setting_has_its_field() -> None:
         *("https://live.test/live", "wss://live.test/live"),
         *("https://sqs.test/work", "https://sqs.test/slow-work"),
         *("https://sqs.test/failures", "https://sqs.test/notices"),
-        "https://sqs.test/chat.fifo",
+        *("https://sqs.test/chat.fifo", "https://sqs.test/journal-dead"),
         *("arn:api-tokens", "arn:chat-tokens", "arn:chat-verification"),
         *("arn:provider-keys", "arn:webhook-signing", "worker.handlers"),
-        *(4, 30, 90, 8, 50, 500, 24, 24, 10, 60, 60),
+        *(4, 30, 90, 8, 50, 2000, 500, 24, 24, 10, 60, 60),
         *("important", "all", "off"),
     )
 

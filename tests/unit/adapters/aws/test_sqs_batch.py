@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from duecourse.adapters.aws.sqs_batch import DeferredMessageError, sqs_batch_handler
+from duecourse.adapters.aws.sqs_batch import DeferredMessageError, QueueRecord, sqs_batch_handler
 
 CONTEXT: Any = SimpleNamespace(
     function_name="f",
@@ -50,7 +49,7 @@ class Batch:
             **options,
         )
 
-    def _handle_record(self, message: SQSRecord) -> None:
+    def _handle_record(self, message: QueueRecord) -> None:
         self.handled.append(message.body)
         if message.body.startswith("bad"):
             raise ValueError(message.body)

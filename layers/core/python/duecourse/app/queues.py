@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,10 @@ from duecourse.ports.integrations import EventBus
 from duecourse.ports.queues import (
     ChatQueue,
     FailureQueue,
+    JournalDeadLetters,
     NotificationQueue,
     SourceQueues,
+    StreamReader,
     WorkQueue,
 )
 
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 @cache
 def work_queue() -> WorkQueue:
-    from duecourse.adapters.aws.sqs import SqsWorkQueue
+    """Return the queue that sends each dispatch to the work queue of its lane."""
+    from duecourse.adapters.aws.sqs import LaneWorkQueue, SqsWorkQueue
 
-    return SqsWorkQueue(_sqs_client(), stores.settings().work_queue_url)
+    fast_queue = SqsWorkQueue(_sqs_client(), stores.settings().work_queue_url)
+    return LaneWorkQueue(fast_queue, slow_work_queue())
 
 
 @cache
@@ -52,9 +55,19 @@ def notification_queue() -> NotificationQueue:
 
 
 @cache
-def sent_notification_keys() -> deque[str]:
-    """Return the idempotency keys of notifications that this container sent last."""
-    return deque(maxlen=1_000)
+def journal_dead_letters() -> JournalDeadLetters:
+    from duecourse.adapters.aws.journal_dead_letters import SqsJournalDeadLetters
+
+    return SqsJournalDeadLetters(_sqs_client(), stores.settings().journal_dead_letter_queue_url)
+
+
+@cache
+def stream_reader() -> StreamReader:
+    import boto3
+
+    from duecourse.adapters.aws.dynamodb.stream_reader import DynamoStreamReader
+
+    return DynamoStreamReader(boto3.client("dynamodbstreams", config=_short_timeouts()))
 
 
 @cache
@@ -80,25 +93,27 @@ def source_queues() -> SourceQueues:
 
 @cache
 def event_bus() -> EventBus:
-    import boto3
-
+    from duecourse.adapters.aws.bus_rules import BusRules
+    from duecourse.adapters.aws.clients import make_client
     from duecourse.adapters.aws.eventbridge import EventBridgeBus
     from duecourse.adapters.runtime.backoff import sleep_with_jitter
 
-    client: EventBridgeClient = boto3.client("events", config=_short_timeouts())
-    return EventBridgeBus(client, stores.settings().event_bus, backoff=sleep_with_jitter)
+    client: EventBridgeClient = make_client("events", _short_timeouts())
+    name = stores.settings().event_bus
+    rules = BusRules(client, name, stores.clock())
+    return EventBridgeBus(client, name, rules, backoff=sleep_with_jitter)
 
 
 @cache
 def _sqs_client() -> SQSClient:
-    import boto3
+    from duecourse.adapters.aws.clients import make_client
 
-    client: SQSClient = boto3.client("sqs", config=_short_timeouts())
+    client: SQSClient = make_client("sqs", _short_timeouts())
     return client
 
 
 def _short_timeouts() -> Config:
-    """Return timeouts shorter than a function's own; boto3's defaults are longer."""
+    """Return timeouts shorter than a function's own; botocore's defaults are longer."""
     from botocore.config import Config
 
     return Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 3})

@@ -11,6 +11,7 @@ from duecourse.app import queues, registry, secrets, stores
 
 if TYPE_CHECKING:
     from duecourse.domain.alerts.rules import AlertThresholds
+    from duecourse.domain.lifecycle.retry_throttle import RetryLimit
     from duecourse.usecases.alerts.collect import AlertSources
     from duecourse.usecases.alerts.send import AlertDeps
     from duecourse.usecases.chat.context import ChatContext
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from duecourse.usecases.dead_letters.handle import DeadLetterDeps
     from duecourse.usecases.events.broadcast import BroadcastDeps
     from duecourse.usecases.failures.record_failure import FailureDeps
-    from duecourse.usecases.journal.project_change import JournalDeps
+    from duecourse.usecases.limits.circuit_breaker import BreakerDeps
     from duecourse.usecases.runs.approve_reject import ApprovalDeps
     from duecourse.usecases.runs.verify_task import VerificationDeps
     from duecourse.usecases.runs.worker_deps import WorkerDeps
@@ -92,6 +93,13 @@ def verification_deps() -> VerificationDeps:
 
 
 @cache
+def breaker_deps() -> BreakerDeps:
+    from duecourse.usecases.limits.circuit_breaker import BreakerDeps
+
+    return BreakerDeps(stores.breakers())
+
+
+@cache
 def worker_deps() -> WorkerDeps:
     from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT
     from duecourse.usecases.runs.worker_deps import WorkerDeps
@@ -102,7 +110,7 @@ def worker_deps() -> WorkerDeps:
         queue=queues.work_queue(),
         slow_queue=queues.slow_work_queue(),
         failure_queue=queues.failure_queue(),
-        breakers=stores.breakers(),
+        breakers=breaker_deps(),
         quiet_hours=stores.quiet_hours(),
         handlers=registry.handlers(),
         verification_deps=verification_deps(),
@@ -120,19 +128,29 @@ def worker_deps() -> WorkerDeps:
 def failure_deps() -> FailureDeps:
     from duecourse.usecases.failures.diagnose import LearningDeps
     from duecourse.usecases.failures.record_failure import FailureDeps
+    from duecourse.usecases.failures.throttle_retry import RetryThrottle
 
     return FailureDeps(
         store=stores.task_store(),
         subjects=stores.subjects(),
         queue=queues.work_queue(),
-        breakers=stores.breakers(),
+        breakers=breaker_deps(),
         policies=stores.policies(),
         clock=stores.clock(),
-        pending_retries_limit=stores.settings().pending_retries_limit,
+        throttle=RetryThrottle(stores.task_store(), _retry_limit()),
         learning=LearningDeps(
             stores.patterns(), stores.settings().has_adaptive_delays, log_learning_unavailable
         ),
         backoff=sleep_with_jitter,
+    )
+
+
+def _retry_limit() -> RetryLimit:
+    from duecourse.domain.lifecycle.retry_throttle import RetryLimit
+
+    settings = stores.settings()
+    return RetryLimit(
+        settings.pending_retries_limit, settings.retries_per_minute, settings.shard_count
     )
 
 
@@ -149,16 +167,6 @@ def broadcast_deps() -> BroadcastDeps:
 
 
 @cache
-def journal_deps() -> JournalDeps:
-    from duecourse.usecases.journal.project_change import JournalDeps
-
-    late_after = stores.settings().late_after
-    return JournalDeps(
-        stores.journal(), stores.error_log(), stores.patterns(), stores.operator_chats(), late_after
-    )
-
-
-@cache
 def wait_sync_deps() -> WaitSyncDeps:
     from duecourse.usecases.tasks.sync_waiting_task import WaitSyncDeps
 
@@ -168,14 +176,16 @@ def wait_sync_deps() -> WaitSyncDeps:
 def dead_letter_deps() -> DeadLetterDeps:
     from duecourse.usecases.dead_letters.handle import DeadLetterDeps
 
-    return DeadLetterDeps(failure_deps(), stores.dead_letters(), queues.notification_queue())
+    return DeadLetterDeps(
+        failure_deps(), stores.dead_letters(), queues.notification_queue(), queues.stream_reader()
+    )
 
 
 def alert_sources() -> AlertSources:
     from duecourse.usecases.alerts.collect import AlertSources
 
     return AlertSources(
-        stats=stores.stats(),
+        counters=stores.counters(),
         budgets=stores.budgets(),
         breakers=stores.breakers(),
         dead_letters=stores.dead_letters(),

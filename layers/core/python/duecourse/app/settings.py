@@ -27,6 +27,7 @@ _STRING_VARIABLES = {
     "failures_queue_url": "FAILURES_QUEUE_URL",
     "notifications_queue_url": "NOTIFICATIONS_QUEUE_URL",
     "chat_queue_url": "CHAT_QUEUE_URL",
+    "journal_dead_letter_queue_url": "JOURNAL_DEAD_LETTER_QUEUE_URL",
     "api_tokens_secret": "API_TOKENS_SECRET",
     "chat_tokens_secret": "CHAT_TOKENS_SECRET",
     "chat_verification_secret": "CHAT_VERIFICATION_SECRET",
@@ -54,6 +55,7 @@ _NUMBER_VARIABLES = {
     "lease_seconds": "LEASE_SECONDS",
     "scanner_threads": "SCANNER_THREADS",
     "pending_retries_limit": "PENDING_RETRIES_LIMIT",
+    "retries_per_minute": "RETRIES_PER_MINUTE",
     "daily_budget_cents": "DAILY_BUDGET_CENTS",
     "verification_timeout_hours": "VERIFICATION_TIMEOUT_HOURS",
     "blocked_timeout_hours": "BLOCKED_TIMEOUT_HOURS",
@@ -79,6 +81,7 @@ class Settings:
     failures_queue_url: str
     notifications_queue_url: str
     chat_queue_url: str
+    journal_dead_letter_queue_url: str
     api_tokens_secret: str
     chat_tokens_secret: str
     chat_verification_secret: str
@@ -90,6 +93,7 @@ class Settings:
     lease_seconds: int
     scanner_threads: int
     pending_retries_limit: int
+    retries_per_minute: int
     daily_budget_cents: int
     verification_timeout_hours: int
     blocked_timeout_hours: int

@@ -15,7 +15,7 @@ from duecourse.app.settings import Settings
 from duecourse.domain.limits.budget import MICROS_PER_DOLLAR
 from duecourse.ports.chat import Connections, Profiles, QuietHoursStore, ReplyStore
 from duecourse.ports.dispatch import AlertCooldownStore, Deployments, ScanCursors, UnreadableNotes
-from duecourse.ports.journal import ErrorLog, Journal, Patterns, Stats
+from duecourse.ports.journal import Counters, ErrorLog, Journal, Patterns, Stats
 from duecourse.ports.limits import Budgets, CircuitBreakerStore
 from duecourse.ports.queues import DeadLetters
 from duecourse.ports.runtime import Clock, FanOut
@@ -83,10 +83,17 @@ def journal() -> Journal:
 @cache
 def error_log() -> ErrorLog:
     from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
-    from duecourse.adapters.runtime.backoff import sleep_with_jitter
 
     _bind_tables()
-    return DynamoErrorLog(retention=settings().retention, backoff=sleep_with_jitter)
+    return DynamoErrorLog(retention=settings().retention)
+
+
+@cache
+def counters() -> Counters:
+    from duecourse.adapters.aws.dynamodb.counters import DynamoCounters
+
+    _bind_tables()
+    return DynamoCounters()
 
 
 @cache
@@ -94,7 +101,7 @@ def patterns() -> Patterns:
     from duecourse.adapters.aws.dynamodb.patterns import DynamoPatterns
 
     _bind_tables()
-    return DynamoPatterns()
+    return DynamoPatterns(counters(), error_log())
 
 
 @cache
@@ -158,7 +165,7 @@ def breakers() -> CircuitBreakerStore:
     from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoCircuitBreakerStore
 
     _bind_tables()
-    return DynamoCircuitBreakerStore(retention=settings().retention)
+    return DynamoCircuitBreakerStore(clock(), retention=settings().retention)
 
 
 @cache
@@ -208,9 +215,13 @@ def dead_letters() -> DeadLetters:
 
 @cache
 def _bind_tables() -> None:
+    from duecourse.adapters.aws.clients import share_session_with_pynamodb
+    from duecourse.adapters.aws.dynamodb.journal_models import bind_journal
     from duecourse.adapters.aws.dynamodb.models import bind
     from duecourse.adapters.aws.dynamodb.tracking_models import bind_tracking
 
+    share_session_with_pynamodb()
     names = settings()
-    bind(tasks=names.tasks_table, journal=names.journal_table, state=names.state_table)
+    bind(tasks=names.tasks_table, state=names.state_table)
+    bind_journal(journal=names.journal_table)
     bind_tracking(state=names.state_table, subjects=names.subjects_table, stats=names.stats_table)

@@ -10,7 +10,7 @@ import pytest
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.older_items import read_run
 from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
-from duecourse.domain.requests.json import run_to_stored
+from duecourse.domain.requests.stored_run import run_to_stored
 from duecourse.domain.tasks.skipped import SkippedOccurrences, SkipReason
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason

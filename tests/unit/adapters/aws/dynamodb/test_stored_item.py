@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from duecourse.adapters.aws.dynamodb.models import JournalItem, StateItem, TaskItem
+from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
+from duecourse.adapters.aws.dynamodb.models import StateItem, TaskItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import SubjectItem, TrackerItem
 from duecourse.adapters.runtime import unreadable_items

@@ -26,11 +26,12 @@ class SecretUnreadableError(DuecourseError):
 
 
 def secrets_client() -> Any:
-    import boto3
     from botocore.config import Config
 
+    from duecourse.adapters.aws.clients import make_client
+
     config = Config(connect_timeout=1, read_timeout=3, retries={"total_max_attempts": 3})
-    return boto3.client("secretsmanager", config=config)
+    return make_client("secretsmanager", config)
 
 
 class CachedSecret(Generic[T]):

@@ -1,4 +1,7 @@
-"""The event bus on EventBridge: up to ten events per request, in order."""
+"""The event bus on EventBridge: up to ten events per request, in order.
+
+An event that no rule of the bus can match is not sent: it would cost money and go nowhere.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from duecourse.adapters.aws.sqs import to_body
 from duecourse.domain.errors import PublishError
 from duecourse.domain.events.event import LiveEvent
+from duecourse.domain.events.rule_patterns import SOURCE
 
 if TYPE_CHECKING:
     from types_boto3_events.client import EventBridgeClient
@@ -17,9 +21,9 @@ if TYPE_CHECKING:
         PutEventsResultEntryTypeDef,
     )
 
+    from duecourse.adapters.aws.bus_rules import BusRules
     from duecourse.ports.runtime import Backoff
 
-SOURCE = "duecourse"
 MAX_BATCH_SIZE = 10
 # EventBridge accepts 256 KB per request and adds overhead to each event.
 MAX_REQUEST_BYTES = 250_000
@@ -28,12 +32,27 @@ _TRUNCATION_LENGTHS = (20_000, 2_000, 200)
 
 
 class EventBridgeBus:
-    def __init__(self, client: EventBridgeClient, name: str, *, backoff: Backoff) -> None:
+    def __init__(
+        self, client: EventBridgeClient, name: str, rules: BusRules, *, backoff: Backoff
+    ) -> None:
         self._client = client
         self._name = name
+        self._rules = rules
         self._backoff = backoff
 
     def publish(self, events: Sequence[LiveEvent]) -> None:
+        if not events:
+            return
+        matchable = self._rules.matchable_types()
+        positions = [n for n, event in enumerate(events) if matchable.includes(event.type)]
+        try:
+            self._publish_all([events[n] for n in positions])
+        except PublishError as error:
+            # Events that no rule matches count as published.
+            position = positions[error.published_count]
+            raise PublishError(position, error.reason) from error.__cause__
+
+    def _publish_all(self, events: Sequence[LiveEvent]) -> None:
         published = 0
         for request in _split_batches(self._to_entry(event) for event in events):
             self._put_with_retry(request, published_count=published)

@@ -119,8 +119,9 @@ class LambdaInvoker:
 
         A client's timeout cannot change, so each second has its own.
         """
-        import boto3
         from botocore.config import Config
+
+        from duecourse.adapters.aws.clients import make_client
 
         seconds = max(1, int(timeout.total_seconds()))
         if seconds not in self._clients:
@@ -129,9 +130,7 @@ class LambdaInvoker:
                 read_timeout=seconds,
                 retries={"total_max_attempts": 1},
             )
-            self._clients[seconds] = boto3.client(
-                "lambda", endpoint_url=self._endpoint_url, config=config
-            )
+            self._clients[seconds] = make_client("lambda", config, endpoint_url=self._endpoint_url)
         return self._clients[seconds]
 
 

@@ -5,25 +5,30 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from itertools import islice
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notification import Notification
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
+from duecourse.domain.dispatch.lanes import lane_from_number
 from duecourse.domain.dispatch.timing import Dispatch, delay_seconds
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.time.instant import from_text, to_text
+from duecourse.ports.queues import WorkQueue
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
     from types_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
+T = TypeVar("T")
 MAX_BATCH_SIZE = 10
 MAX_ID_LENGTH = 100
+MAX_REMEMBERED = 1_000
 MAX_VISIBILITY_TIMEOUT = timedelta(hours=11)  # SQS allows twelve hours after the receive
 _INVALID_CHARACTERS = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
@@ -42,11 +47,23 @@ class SqsWorkQueue:
         sent = 0
         for batch in _split_batches(dispatches):
             entries = [_to_entry(n, dispatch, now) for n, dispatch in enumerate(batch)]
-            reply = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
-            if refused := reply.get("Failed"):
-                raise MessagesNotSentError(len(refused))
+            _send_batch(self._client, self._url, entries)
             sent += len(batch)
         return sent
+
+
+class LaneWorkQueue:
+    """Sends each dispatch to the work queue of its lane. Without a lane, the worker reroutes it."""
+
+    def __init__(self, work_queue: WorkQueue, slow_queue: WorkQueue) -> None:
+        self._work_queue = work_queue
+        self._slow_queue = slow_queue
+
+    def send(self, dispatches: Iterable[Dispatch], *, now: datetime) -> int:
+        dispatches = list(dispatches)
+        slow = [dispatch for dispatch in dispatches if dispatch.lane and dispatch.lane.is_slow]
+        others = [one for one in dispatches if not (one.lane and one.lane.is_slow)]
+        return self._slow_queue.send(slow, now=now) + self._work_queue.send(others, now=now)
 
 
 class SqsFailureQueue:
@@ -57,14 +74,52 @@ class SqsFailureQueue:
     def send(self, report: FailureReport) -> None:
         self._client.send_message(QueueUrl=self._url, MessageBody=to_body(report.to_json()))
 
+    def send_all(self, reports: Sequence[FailureReport]) -> None:
+        for batch in _split_batches(reports):
+            bodies = enumerate(to_body(report.to_json()) for report in batch)
+            _send_batch(
+                self._client, self._url, [{"Id": str(n), "MessageBody": body} for n, body in bodies]
+            )
+
 
 class SqsNotificationQueue:
+    """Remembers what this container sent last: people cannot drop duplicates as programs can."""
+
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client = client
         self._url = url
+        self._sent_keys: deque[str] = deque(maxlen=MAX_REMEMBERED)
 
     def send(self, notification: Notification) -> None:
         self._client.send_message(QueueUrl=self._url, MessageBody=to_body(notification.to_json()))
+
+    def send_all(self, notifications: Sequence[Notification]) -> int:
+        for start in range(0, len(notifications), MAX_BATCH_SIZE):
+            batch = notifications[start : start + MAX_BATCH_SIZE]
+            unsent = {n: one for n, one in enumerate(batch) if not self._is_sent(one)}
+            refused = self._send_batch(unsent)
+            self._sent_keys += [
+                one.idempotency_key for n, one in unsent.items() if n not in refused
+            ]
+            if refused:
+                return start + min(refused)
+        return len(notifications)
+
+    def _is_sent(self, notification: Notification) -> bool:
+        return notification.idempotency_key in self._sent_keys
+
+    def _send_batch(self, batch: Mapping[int, Notification]) -> Set[int]:
+        """Send the notifications and return the positions of those that SQS did not take."""
+        if not batch:
+            return set()
+        entries: list[SendMessageBatchRequestEntryTypeDef] = [
+            {"Id": str(n), "MessageBody": to_body(one.to_json())} for n, one in batch.items()
+        ]
+        try:
+            reply = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
+        except Exception:  # noqa: BLE001 - some may have been sent; all are sent again
+            return set(batch)
+        return {int(one["Id"]) for one in reply.get("Failed", ())}
 
     def defer(self, receipt_handle: str, *, until: datetime, now: datetime) -> None:
         seconds = ceil(min(until - now, MAX_VISIBILITY_TIMEOUT).total_seconds())
@@ -157,7 +212,8 @@ def dispatch_from_body(body: str) -> Dispatch:
         stored = json.loads(body)
         if not _is_valid_id(stored["task_id"]):
             raise TypeError
-        return Dispatch(from_text(stored["due_at"]), stored["task_id"])
+        lane = lane_from_number(stored.get("lane"))
+        return Dispatch(from_text(stored["due_at"]), stored["task_id"], lane)
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError("not a dispatch: needs task_id and due_at") from error
 
@@ -168,12 +224,22 @@ def _is_valid_id(value: Any) -> bool:
 
 
 def _to_entry(n: int, dispatch: Dispatch, now: datetime) -> SendMessageBatchRequestEntryTypeDef:
-    body = {"task_id": dispatch.task_id, "due_at": to_text(dispatch.due_at)}
+    body: dict[str, Any] = {"task_id": dispatch.task_id, "due_at": to_text(dispatch.due_at)}
+    if dispatch.lane is not None:
+        body["lane"] = int(dispatch.lane)
     delay = delay_seconds(dispatch.due_at, now=now)
     return {"Id": str(n), "MessageBody": to_body(body), "DelaySeconds": delay}
 
 
-def _split_batches(dispatches: Iterable[Dispatch]) -> Iterator[list[Dispatch]]:
-    rest = iter(dispatches)
+def _send_batch(
+    client: SQSClient, url: str, entries: Sequence[SendMessageBatchRequestEntryTypeDef]
+) -> None:
+    reply = client.send_message_batch(QueueUrl=url, Entries=entries)
+    if refused := reply.get("Failed"):
+        raise MessagesNotSentError(len(refused))
+
+
+def _split_batches(messages: Iterable[T]) -> Iterator[list[T]]:
+    rest = iter(messages)
     while batch := list(islice(rest, MAX_BATCH_SIZE)):
         yield batch

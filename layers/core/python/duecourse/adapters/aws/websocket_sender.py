@@ -40,15 +40,16 @@ class ApiGatewaySender:
 
 
 def _client(endpoint: str) -> ApiGatewayManagementApiClient:
-    import boto3
     from botocore.config import Config
+
+    from duecourse.adapters.aws.clients import make_client
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=READ_TIMEOUT,
         retries={"total_max_attempts": 1},
     )
-    client: ApiGatewayManagementApiClient = boto3.client(
-        "apigatewaymanagementapi", endpoint_url=endpoint, config=config
+    client: ApiGatewayManagementApiClient = make_client(
+        "apigatewaymanagementapi", config, endpoint_url=endpoint
     )
     return client

@@ -41,8 +41,9 @@ def bedrock_client(timeout: timedelta) -> Any:
 
     Its timeouts apply to single steps, so callers also need a deadline for the whole call.
     """
-    import boto3
     from botocore.config import Config
+
+    from duecourse.adapters.aws.clients import make_client
 
     connect = min(_MAX_CONNECT_SECONDS, timeout.total_seconds() / 2)
     config = Config(
@@ -50,7 +51,7 @@ def bedrock_client(timeout: timedelta) -> Any:
         read_timeout=timeout.total_seconds() - connect,
         retries={"total_max_attempts": 1},
     )
-    return boto3.client("bedrock-runtime", config=config)
+    return make_client("bedrock-runtime", config)
 
 
 class BedrockProvider:

@@ -39,11 +39,16 @@ def write_build_file(folder: Path = CORE_FOLDER) -> None:
     (folder / BUILD_FILE).write_text(fingerprint(folder))
 
 
-def _read_or_compute_fingerprint(path: Path) -> str:
+def read_build_fingerprint(folder: Path = CORE_FOLDER) -> str | None:
+    """Return the fingerprint that the build stored, or None outside a build."""
     try:
-        return (path / BUILD_FILE).read_text().strip()
+        return (folder / BUILD_FILE).read_text().strip()
     except (FileNotFoundError, NotADirectoryError):
-        return fingerprint(path)
+        return None
+
+
+def _read_or_compute_fingerprint(path: Path) -> str:
+    return read_build_fingerprint(path) or fingerprint(path)
 
 
 def _code_files(root: Path) -> Iterator[Path]:

@@ -1,16 +1,26 @@
-"""Read the policies of a folder: the built-in ones, or a team's own."""
+"""Read the policies of a folder: the built-in ones, or a team's own.
+
+layers/core/Makefile stores the parsed policies beside their files, because parsing takes longer
+than the rest of a cold start of the failure function. The stored copy begins with a digest of the
+files and of the code it was made of, so a copy of others is not used.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from duecourse.adapters.runtime.code_version import read_build_fingerprint
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.policy_loader import RULES_SUFFIX, load_policies
 
 BUILTIN_FOLDER = Path(__file__).parents[2] / "policies"
+PARSED_FILE = "policies.pickle"
 
 
 @cache
@@ -19,7 +29,35 @@ def read_policies(folder: Path = BUILTIN_FOLDER) -> Mapping[str, Policy]:
 
     Raises PolicyError.
     """
-    return load_policies({path.name: _read_text(path) for path in sorted(folder.glob("*.toml"))})
+    texts = {path.name: _read_text(path) for path in sorted(folder.glob("*.toml"))}
+    return _read_parsed(folder / PARSED_FILE, _digest(texts)) or load_policies(texts)
+
+
+def write_parsed_policies(folder: Path = BUILTIN_FOLDER) -> None:
+    """Store the parsed policies for `read_policies`, without the examples of their rules."""
+    texts = {path.name: _read_text(path) for path in sorted(folder.glob("*.toml"))}
+    policies = {
+        name: replace(policy, rules=tuple(replace(rule, examples=()) for rule in policy.rules))
+        for name, policy in load_policies(texts).items()
+    }
+    (folder / PARSED_FILE).write_bytes(_digest(texts) + pickle.dumps(policies))
+
+
+def _read_parsed(path: Path, digest: bytes) -> Mapping[str, Policy] | None:
+    """Return the stored policies, or None if there are none of exactly these files."""
+    try:
+        stored = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    if not stored.startswith(digest):
+        return None
+    parsed: Mapping[str, Policy] = pickle.loads(stored[len(digest) :])  # noqa: S301 - our own build
+    return parsed
+
+
+def _digest(texts: Mapping[str, str]) -> bytes:
+    parts = [*sorted(texts.items()), read_build_fingerprint()]
+    return hashlib.sha256(repr(parts).encode()).digest()
 
 
 @cache

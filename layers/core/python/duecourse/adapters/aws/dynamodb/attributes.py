@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -14,7 +16,7 @@ from pynamodb.attributes import (
     ListAttribute,
     NumberAttribute,
 )
-from pynamodb.constants import STRING
+from pynamodb.constants import BINARY, STRING
 
 from duecourse.domain.time.instant import from_text, to_text
 
@@ -84,6 +86,18 @@ class TextsAttribute(ListAttribute[str]):
 
     def deserialize(self, values: list[dict[str, str]]) -> tuple[str, ...]:
         return tuple(super().deserialize(values))
+
+
+class CompressedJsonAttribute(Attribute[Any]):
+    """JSON, compressed: every stored kilobyte costs a write unit."""
+
+    attr_type = BINARY
+
+    def serialize(self, value: Any) -> bytes:
+        return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 9)
+
+    def deserialize(self, value: bytes) -> Any:
+        return json.loads(zlib.decompress(value))
 
 
 class ValueAttribute(JSONAttribute, Generic[V]):

@@ -1,74 +1,131 @@
-"""All circuit breakers in one state item, replaced only if its version is unchanged."""
+"""Circuit breakers, one state item per provider, replaced only if its version is unchanged."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
 
+from duecourse.adapters.aws.dynamodb.breaker_mapper import to_breaker, to_stored
+from duecourse.adapters.aws.dynamodb.breaker_models import BreakerItem, breaker_key
+from duecourse.adapters.aws.dynamodb.breaker_names import add_name, list_names, remove_names
 from duecourse.adapters.aws.dynamodb.conditions import is_conflict
-from duecourse.adapters.aws.dynamodb.models import JournalItem, StateItem
-from duecourse.adapters.aws.dynamodb.state import read_state
-from duecourse.adapters.aws.dynamodb.stored_item import read_item
+from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
+from duecourse.adapters.aws.dynamodb.older_breakers import OlderBreakers
+from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.transaction import write_transaction
-from duecourse.adapters.runtime.unreadable_items import set_aside
 from duecourse.domain.errors import UnreadableItemError
-from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
-from duecourse.domain.limits.circuit_breakers import CircuitBreakers, StaleCircuitBreakersError
+from duecourse.domain.limits.circuit_breaker import CircuitBreaker
+from duecourse.domain.limits.circuit_breakers import (
+    MAX_BREAKERS,
+    StaleCircuitBreakerError,
+    StoredBreaker,
+    least_needed,
+    provider_key,
+)
 from duecourse.domain.tasks.event import Event
-from duecourse.domain.time.instant import from_text, to_text
+from duecourse.domain.time.instant import to_text
+from duecourse.ports.runtime import Clock
 
-STATE_KEY = "breakers"
-# Stored name to field name.
-_INSTANT_FIELDS = {"opened_at": "opened_at", "since": "state_changed_at", "until": "state_until"}
-_COUNT_FIELDS = {
-    "failures": "failures",
-    "reopened": "reopen_count",
-    "step": "window_limit",
-    "admitted": "window_admitted",
-}
+CACHE_TTL = timedelta(seconds=3)
 
 
 class DynamoCircuitBreakerStore:
-    def __init__(self, *, retention: timedelta) -> None:
+    def __init__(self, clock: Clock, *, retention: timedelta) -> None:
+        self._clock = clock
         self._retention = retention
+        self._cache: dict[str, tuple[StoredBreaker, datetime]] = {}
+        self._older = OlderBreakers(clock)
 
-    def load(self) -> CircuitBreakers:
-        """Return all breakers. What is unreadable is recorded and counts as closed.
+    def get(self, provider: str) -> StoredBreaker:
+        return self._read(provider_key(provider), is_consistent=True)
+
+    def get_cached(self, provider: str) -> StoredBreaker:
+        name = provider_key(provider)
+        stored, read_at = self._cache.get(name, (None, self._clock.now()))
+        # A clock that was set back must not keep the copy for longer.
+        if stored is None or abs(self._clock.now() - read_at) >= CACHE_TTL:
+            return self._read(name, is_consistent=False)
+        return stored
+
+    def get_last_read(self, provider: str) -> StoredBreaker:
+        found = self._cache.get(provider_key(provider))
+        return found[0] if found else StoredBreaker()
+
+    def list_all(self) -> Mapping[str, CircuitBreaker]:
+        keys = [breaker_key(name) for name in list_names()]
+        items = BreakerItem.batch_get(keys) if keys else ()
+        own = dict(read_items(items, _to_named_breaker))
+        return {**self._older.list_all(), **own}
+
+    def make_room(self) -> None:
+        names = list_names()
+        if len(names) < MAX_BREAKERS:
+            return
+        breakers = {name: CircuitBreaker() for name in names} | dict(self.list_all())
+        remove_names(least_needed({name: breakers[name] for name in names}))
+
+    def save(
+        self, provider: str, before: StoredBreaker, after: CircuitBreaker, event: Event | None
+    ) -> None:
+        name = provider_key(provider)
+        if event is not None or not before.version:
+            add_name(name)  # before the write: a crash leaves a name without an item
+        # Two writers may compute the same change. The token shows whether a lost condition was our
+        # own write, whose response was lost.
+        token = str(uuid.uuid4())
+        item = self._to_item(name, before, after, token)
+        try:
+            self._write(item, _unchanged(before), event)
+        except (PutError, TransactWriteError) as error:
+            if not is_conflict(error):
+                raise
+            if not _is_written_by(token, item.key):
+                raise StaleCircuitBreakerError from error
+        self._put_cached(name, StoredBreaker(after, int(item.version or 0)))
+
+    def _read(self, name: str, *, is_consistent: bool) -> StoredBreaker:
+        """Return the breaker. What is unreadable is recorded and counts as closed.
 
         A corrupt item is replaced by the next change; an item of newer code never is.
         """
         try:
-            item = StateItem.get(STATE_KEY, consistent_read=True)
+            item = BreakerItem.get(breaker_key(name), consistent_read=is_consistent)
         except DoesNotExist:
-            return CircuitBreakers()
+            return self._put_cached(name, StoredBreaker(self._older.get(name)))
         try:
-            return read_item(item, _to_breakers)
+            stored = read_item(item, _to_stored_breaker)
         except UnreadableItemError:
-            return CircuitBreakers(version=int(item.version or 0), is_read_only=item.is_newer)
+            version = int(item.version or 0)
+            stored = StoredBreaker(version=version, is_read_only=item.is_newer)
+        return self._put_cached(name, stored)
 
-    def save(self, before: CircuitBreakers, after: CircuitBreakers, event: Event | None) -> None:
-        # Two writers may compute the same change. The token shows whether a lost condition was our
-        # own write, whose response was lost.
-        token = str(uuid.uuid4())
-        breakers = {name: _to_stored(breaker) for name, breaker in after.breakers.items()}
-        value = {"written_by": token, "breakers": {**after.unreadable, **breakers}}
-        item = StateItem(STATE_KEY, value=value, version=after.version)
-        # The version of a corrupt item may be missing or no number.
-        is_first = ~StateItem.version.is_type()
-        unchanged = StateItem.version == before.version if before.version else is_first
-        try:
-            self._write(item, unchanged, event)
-        except (PutError, TransactWriteError) as error:
-            if not is_conflict(error):
-                raise
-            if not _is_written_by(token):
-                raise StaleCircuitBreakersError from error
+    def _put_cached(self, name: str, stored: StoredBreaker) -> StoredBreaker:
+        self._cache.pop(name, None)
+        self._cache[name] = (stored, self._clock.now())
+        while len(self._cache) > MAX_BREAKERS:
+            self._cache.pop(next(iter(self._cache)))
+        return stored
 
-    def _write(self, item: StateItem, condition: Condition, event: Event | None) -> None:
+    def _to_item(
+        self, name: str, before: StoredBreaker, after: CircuitBreaker, token: str
+    ) -> BreakerItem:
+        """Return the item with a version that is at least the time in seconds.
+
+        So versions, and with them the ids of events, are never used twice, although items expire.
+        """
+        seconds = int(self._clock.now().timestamp())
+        return BreakerItem(
+            breaker_key(name),
+            value={"written_by": token, "breaker": to_stored(after)},
+            version=max(before.version + 1, seconds),
+            expires_at=seconds + int(self._retention.total_seconds()),
+        )
+
+    def _write(self, item: BreakerItem, condition: Condition, event: Event | None) -> None:
         if event is None:
             item.save(condition)
             return
@@ -87,51 +144,23 @@ class DynamoCircuitBreakerStore:
         )
 
 
-def _to_breakers(item: StateItem) -> CircuitBreakers:
-    readable, unreadable = {}, {}
-    for provider, stored in item.value["breakers"].items():
-        try:
-            readable[provider] = to_breaker(stored)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the others are read
-            unreadable[provider] = stored
-            reason = f"{type(error).__name__} while it was read"
-            set_aside(UnreadableItemError(f"circuit breaker {provider}", reason))
-    return CircuitBreakers(readable, int(item.version or 0), unreadable)
+def _unchanged(before: StoredBreaker) -> Condition:
+    # The version of a corrupt item may be missing or no number.
+    is_first = ~BreakerItem.version.is_type()
+    return BreakerItem.version == before.version if before.version else is_first
 
 
-def _is_written_by(token: str) -> bool:
+def _to_stored_breaker(item: BreakerItem) -> StoredBreaker:
+    return StoredBreaker(to_breaker(item.value["breaker"]), int(item.version or 0))
+
+
+def _to_named_breaker(item: BreakerItem) -> tuple[str, CircuitBreaker]:
+    return item.provider, to_breaker(item.value["breaker"])
+
+
+def _is_written_by(token: str, key: str) -> bool:
     try:
-        return read_state(STATE_KEY, lambda item: item.value["written_by"]) == token
-    except UnreadableItemError:
+        item = BreakerItem.get(key, consistent_read=True)
+        return read_item(item, lambda stored: bool(stored.value["written_by"] == token))
+    except (DoesNotExist, UnreadableItemError):
         return False  # we wrote a readable one
-
-
-def _to_stored(breaker: CircuitBreaker) -> dict[str, Any]:
-    """Return the breaker as JSON, without default values."""
-    instants: dict[str, datetime | None] = {
-        name: getattr(breaker, field) for name, field in _INSTANT_FIELDS.items()
-    }
-    stored = {
-        "state": str(breaker.state),
-        "failed_at": [to_text(at) for at in breaker.failed_at],
-        **{name: to_text(at) for name, at in instants.items() if at is not None},
-        **{name: getattr(breaker, field) for name, field in _COUNT_FIELDS.items()},
-        "probe": breaker.probe_task_id,
-    }
-    return {name: value for name, value in stored.items() if value}
-
-
-def to_breaker(stored: dict[str, Any]) -> CircuitBreaker:
-    values: dict[str, Any] = {
-        field: int(stored[name]) for name, field in _COUNT_FIELDS.items() if name in stored
-    }
-    values |= {
-        field: from_text(stored[name]) for name, field in _INSTANT_FIELDS.items() if name in stored
-    }
-    failed_at = tuple(from_text(at) for at in stored.get("failed_at", ()))
-    return CircuitBreaker(
-        state=CircuitState(stored["state"]),
-        failed_at=failed_at,
-        probe_task_id=stored.get("probe"),
-        **values,
-    )

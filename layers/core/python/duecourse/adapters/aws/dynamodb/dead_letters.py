@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from duecourse.adapters.aws.dynamodb.models import JournalItem
+from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.time.instant import to_text

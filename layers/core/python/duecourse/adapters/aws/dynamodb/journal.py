@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any
 
-from duecourse.adapters.aws.dynamodb.models import JournalItem, TaskItem
-from duecourse.adapters.aws.dynamodb.older_items import read_run
+from duecourse.adapters.aws.dynamodb.batch_write import put_all
+from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
+from duecourse.adapters.aws.dynamodb.run_records import (
+    amend_record,
+    to_pointer_items,
+    to_record,
+    to_record_item,
+)
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
-from duecourse.adapters.aws.dynamodb.task_mapper import to_task
 from duecourse.domain.chat.audit_operator import OperatorChange
 from duecourse.domain.journal.audit import AuditEntry
 from duecourse.domain.journal.audit_api import ApiChange
+from duecourse.domain.journal.journal_entries import JournalEntries, StoredEvent
+from duecourse.domain.journal.run_record import RunRecord
 from duecourse.domain.limits.budget import utc_date
-from duecourse.domain.requests.json import run_to_stored
 from duecourse.domain.tasks.event import Event, EventType
-from duecourse.domain.tasks.run import Run
-from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.ports.journal import AuditPage
 
@@ -31,34 +34,24 @@ class DynamoJournal:
     def __init__(self, *, retention: timedelta) -> None:
         self._retention = retention
 
-    def write(
-        self,
-        task: Task,
-        events: Sequence[Event],
-        run: Run | None,
-        execution: AuditEntry | None = None,
-    ) -> None:
-        """Write the journal entries of one version of a task.
+    def write(self, batch: Sequence[JournalEntries]) -> None:
+        """Write the entries of a batch of changes with as few requests as possible.
 
-        Keys contain the task's version, so writing twice overwrites the same items.
+        Keys contain the task's version or the run's id, so writing twice stores the same items.
         """
-        items = [self._to_event_item(task, n, event) for n, event in enumerate(events)]
-        if run is not None and run.ended_at is not None:
-            items.append(to_run_item(task.id, run, retention=self._retention))
-        if execution is not None:
-            items.append(self._to_audit_item(execution, execution.run_id))
-        with JournalItem.batch_write() as batch:
-            for item in items:
-                batch.save(item)
+        put_all([item for entries in batch for item in self._to_items(entries)])
+        for entries in batch:
+            if entries.record is not None and entries.record.is_amendment:
+                amend_record(entries.record, retention=self._retention)
 
     def record_change(self, change: ApiChange | OperatorChange) -> None:
         self._to_audit_item(change, change.id).save()
 
-    def list_events(self, task_id: str) -> Sequence[Event]:
-        return list(read_items(list_latest(task_id, "e#"), to_event))
+    def list_events(self, task_id: str) -> Sequence[StoredEvent]:
+        return list(read_items(list_latest(task_id, "e#"), _to_stored_event))
 
-    def list_runs(self, task_id: str) -> Sequence[Run]:
-        return list(read_items(list_latest(task_id, "r#"), lambda item: read_run(item.run)))
+    def list_runs(self, task_id: str) -> Sequence[RunRecord]:
+        return list(read_items(list_latest(task_id, "r#"), to_record))
 
     def list_audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
         if after is not None and not _CURSOR_PATTERN.fullmatch(after):
@@ -70,6 +63,16 @@ class DynamoJournal:
         has_more = len(found_items) > limit
         items = list(read_items(found_items[:limit], lambda item: item.detail))
         return AuditPage(items, found_items[limit - 1].entry if has_more else None)
+
+    def _to_items(self, entries: JournalEntries) -> Iterator[JournalItem]:
+        for index, event in enumerate(entries.events):
+            yield self._to_event_item(entries.version, index, event)
+        if entries.record is not None:
+            yield from to_pointer_items(entries.record, retention=self._retention)
+            if not entries.record.is_amendment:
+                yield to_record_item(entries.record, retention=self._retention)
+        if entries.execution is not None:
+            yield self._to_audit_item(entries.execution, entries.execution.run_id)
 
     def _to_audit_item(
         self, entry: AuditEntry | ApiChange | OperatorChange, entry_id: str
@@ -83,10 +86,10 @@ class DynamoJournal:
             expires_at=_expiry(entry.at, self._retention),
         )
 
-    def _to_event_item(self, task: Task, index: int, event: Event) -> JournalItem:
+    def _to_event_item(self, version: int, index: int, event: Event) -> JournalItem:
         return JournalItem(
-            task.id,
-            f"e#{task.version:010d}#{index}",
+            event.task_id,
+            f"e#{version:010d}#{index}",
             at=to_text(event.at),
             type=str(event.type),
             detail=event.detail or None,
@@ -109,26 +112,13 @@ def to_event(item: JournalItem) -> Event:
     return Event(EventType(item.type), item.task_id, from_text(item.at), item.detail or {})
 
 
+def _to_stored_event(item: JournalItem) -> StoredEvent:
+    return StoredEvent(int(item.entry.split("#")[1]), to_event(item))
+
+
 def _audit_key(day: date) -> str:
     return f"audit#{day.isoformat()}"
 
 
-def to_run_item(task_id: str, run: Run, *, retention: timedelta) -> JournalItem:
-    """Return the item of a run, keyed by start and id, so writing it twice gives the same item."""
-    ended_at = run.ended_at or run.started_at
-    return JournalItem(
-        task_id,
-        f"r#{to_text(run.started_at)}#{run.id}",
-        at=to_text(ended_at),
-        run=run_to_stored(run),
-        expires_at=_expiry(ended_at, retention),
-    )
-
-
 def _expiry(at: datetime, retention: timedelta) -> int:
     return int((at + retention).timestamp())
-
-
-def task_from_image(image: dict[str, Any] | None) -> Task | None:
-    """Return the task from the old or new image of a stream record, or None if there is none."""
-    return to_task(TaskItem.from_raw_data(image)) if image else None

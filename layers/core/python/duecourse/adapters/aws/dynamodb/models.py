@@ -1,4 +1,4 @@
-"""PynamoDB models of the tables' items. `bind` sets the table names."""
+"""PynamoDB models of tasks and state. `bind` sets the table names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from duecourse.adapters.aws.dynamodb.attributes import (
 from duecourse.adapters.aws.dynamodb.older_items import read_run, read_skipped
 from duecourse.adapters.aws.dynamodb.stored_item import StoredItem
 from duecourse.adapters.aws.dynamodb.task_links import review_from_stored, review_to_stored
-from duecourse.domain.requests.json import run_to_stored
+from duecourse.domain.requests.stored_run import run_to_stored
+from duecourse.domain.tasks.recent_errors import RecentErrors
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.wait import Wait
@@ -46,9 +47,9 @@ class Connection:
 
 
 class DueIndex(GlobalSecondaryIndex["TaskItem"]):
-    """Tasks by due time: scheduled and running ones by shard, blocked ones in other partitions.
+    """Tasks by due time. `due_shard` is a lane and a shard, or a partition of blocked tasks.
 
-    All other tasks have no `due_shard`.
+    Tasks that ended well and cancelled ones have no `due_shard`.
     """
 
     class Meta:
@@ -60,7 +61,7 @@ class DueIndex(GlobalSecondaryIndex["TaskItem"]):
 
 
 class SenderIndex(GlobalSecondaryIndex["TaskItem"]):
-    """Open tasks by sender. Closed tasks have no `open_sender`."""
+    """Tasks by sender. Tasks that code before lanes closed have no `open_sender`."""
 
     class Meta:
         index_name = "SenderIndex"
@@ -68,20 +69,6 @@ class SenderIndex(GlobalSecondaryIndex["TaskItem"]):
 
     open_sender = UnicodeAttribute(hash_key=True)
     created_at = UnicodeAttribute(range_key=True)
-
-
-class RetryIndex(GlobalSecondaryIndex["TaskItem"]):
-    """Tasks that wait for a retry, by lane and retry time.
-
-    Tasks that wait for a person's verification have a lane of their own.
-    """
-
-    class Meta:
-        index_name = "RetryIndex"
-        projection = KeysOnlyProjection()
-
-    retry_lane = UnicodeAttribute(hash_key=True)
-    next_retry_at = UnicodeAttribute(range_key=True)
 
 
 class CreatedIndex(GlobalSecondaryIndex["TaskItem"]):
@@ -106,17 +93,16 @@ class TaskItem(StoredItem):
     due_index = DueIndex()
     sender_index = SenderIndex()
     created_index = CreatedIndex()
-    retry_index = RetryIndex()
 
     # Only of the item: keys, index keys and TTL.
     short_id = UnicodeAttribute(hash_key=True)
     shard = NumberAttribute(null=True)
     due_shard = NumberAttribute(null=True)
     open_sender = UnicodeAttribute(null=True)
-    retry_lane = UnicodeAttribute(null=True)
     expires_at = NumberAttribute(null=True)
 
     # Only in older items; never written.
+    retry_lane = UnicodeAttribute(null=True)
     waits_for = UnicodeAttribute(null=True)
 
     # The fields of Task, under the same names.
@@ -160,35 +146,12 @@ class TaskItem(StoredItem):
     owner_rescheduled_at = InstantAttribute(attr_name="owner_asked_at", null=True)
     snooze_of = UnicodeAttribute(null=True)
     review = ValueAttribute(review_to_stored, review_from_stored, null=True)
+    recent_errors = ValueAttribute(RecentErrors.to_stored, RecentErrors.from_stored, null=True)
     version = NumberAttribute(null=True)
 
     @property
     def label(self) -> str:
         return f"task {self.id}"
-
-
-class JournalItem(StoredItem):
-    """An entry of the journal. The prefix of `entry` tells its kind.
-
-    `e#` is an event, `r#` a run, `x#` an error; the rest of the key sorts by time. Errors are also
-    stored under `subject#<id>` and `category#<name>#<day>`, audit entries under `audit#<day>`. Two
-    markers make sure that something is counted once: `o#` for an occurrence's first failure, `s#`
-    for its recovery.
-    """
-
-    kind = "journal entry"
-
-    class Meta(Connection):
-        table_name = "journal"
-
-    task_id = UnicodeAttribute(hash_key=True)
-    entry = UnicodeAttribute(range_key=True)
-    at = UnicodeAttribute()
-    type = UnicodeAttribute(null=True)
-    detail = JSONAttribute(null=True)
-    run = JSONAttribute(null=True)
-    error = JSONAttribute(null=True)
-    expires_at = NumberAttribute()
 
 
 class StateItem(StoredItem):
@@ -240,8 +203,7 @@ class QuietItem(Model):
         return item
 
 
-def bind(*, tasks: str, journal: str, state: str) -> None:
+def bind(*, tasks: str, state: str) -> None:
     TaskItem.Meta.table_name = tasks
-    JournalItem.Meta.table_name = journal
     StateItem.Meta.table_name = state
     QuietItem.Meta.table_name = state

@@ -12,7 +12,7 @@ from duecourse.adapters.aws.dynamodb.older_waits import (
 )
 from duecourse.adapters.aws.dynamodb.task_links import review_from_stored
 from duecourse.domain.origin import Origin
-from duecourse.domain.requests.json import run_from_stored
+from duecourse.domain.requests.stored_run import run_from_stored
 from duecourse.domain.tasks.ids import is_id_or_prefix
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run

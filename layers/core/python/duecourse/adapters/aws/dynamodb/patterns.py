@@ -1,8 +1,8 @@
-"""Learned failure patterns and retry outcomes, counted by atomic updates without a read."""
+"""Learned failure patterns: corrections as items, everything else from counters and run records."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from pynamodb.exceptions import DoesNotExist
@@ -11,65 +11,65 @@ from pynamodb.expressions.update import Action
 
 from duecourse.adapters.aws.dynamodb.conditions import update_if
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
-from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, PatternItem
+from duecourse.adapters.aws.dynamodb.tracking_models import PatternItem
 from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
+from duecourse.domain.journal.increment import Increment
 from duecourse.domain.journal.learned_patterns import (
     Correction,
     LearnedPattern,
     ObservedFailure,
+    observed_failure,
     recent_months,
 )
+from duecourse.domain.journal.learning_counters import (
+    PatternCounts,
+    read_pattern_counts,
+    read_retry_outcomes,
+)
 from duecourse.domain.limits.budget import utc_date
-from duecourse.domain.tasks.adapted_delay import RetryOutcomes
-from duecourse.domain.tasks.run import PreviousFailure
 from duecourse.domain.time.instant import from_text, to_text
+from duecourse.domain.time.utc_days import utc_day
+from duecourse.ports.journal import Counters, ErrorLog
 
 RETENTION = timedelta(days=90)
 CORRECTED_RETENTION = timedelta(days=400)
-MAX_DELAY_ITEMS = 1_000  # a few for each category and month; only a broken policy has that many
-_TRIED_PREFIX, _WORKED_PREFIX = "t", "w"
+OUTCOMES_CACHED_FOR = timedelta(minutes=5)
 
 
 class DynamoPatterns:
-    def find(self, policy: str, fingerprint: str, *, now: datetime) -> LearnedPattern | None:
+    def __init__(self, counters: Counters, error_log: ErrorLog) -> None:
+        self._counters = counters
+        self._error_log = error_log
+        self._outcomes: tuple[datetime, Sequence[Increment]] | None = None
+
+    def find_correction(self, policy: str, fingerprint: str, *, now: datetime) -> Correction | None:
         try:
             item = PatternItem.get(_patterns_key(policy), fingerprint)
         except DoesNotExist:
             return None
-        return read_item(item, _to_pattern) if _is_unexpired(item, now) else None
+        return read_item(item, _to_correction) if _is_unexpired(item, now) else None
 
     def list_newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[LearnedPattern]:
-        found = PatternItem.newest_index.query(
-            _patterns_key(policy), scan_index_forward=False, limit=limit
-        )
-        return list(read_items((item for item in found if _is_unexpired(item, now)), _to_pattern))
-
-    def record_observation(self, observed: ObservedFailure) -> None:
-        """Count one observed failure. Patterns with a correction get the longer retention.
-
-        Most have none, so the update for those is tried first.
-        """
-        item = _item_of(observed)
-        changes = [
-            PatternItem.times.add(1),
-            PatternItem.category.set(observed.category),
-            PatternItem.read_as.set(observed.rule_category),
-            PatternItem.example.set(observed.example),
-            PatternItem.last_seen.set(to_text(observed.observed_at)),
-            PatternItem.repeats.set(_patterns_key(observed.policy)),
+        since = utc_day(now - RETENTION)
+        counts = read_pattern_counts(policy, self._counters.read_since(since, now=now))
+        counted = [ref for one in counts.values() if (ref := one.latest)]
+        newest = sorted(counted, reverse=True)[:limit]
+        by_run = self._error_log.find_records(newest)
+        failures = [observed_failure(policy, record.run) for record in by_run.values()]
+        observed = {one.fingerprint: one for one in failures if one is not None}
+        items = _load_items(policy, observed, limit=limit, now=now)
+        found = [
+            _to_pattern(
+                policy, fingerprint, counts.get(fingerprint, PatternCounts()), items, observed
+            )
+            for fingerprint in {*items, *observed}
         ]
-        is_uncorrected = PatternItem.corrected_category.does_not_exist()
-        if not update_if(
-            item,
-            [*changes, _set_expiry(observed.observed_at + RETENTION)],
-            condition=is_uncorrected,
-        ):
-            item.update([*changes, _set_expiry(observed.observed_at + CORRECTED_RETENTION)])
+        return sorted(found, key=lambda one: one.last_seen_at, reverse=True)[:limit]
 
     def record_correction(self, observed: ObservedFailure, correction: Correction) -> None:
         last_seen, times = PatternItem.last_seen, PatternItem.times
         by, of = PatternItem.corrected_by, PatternItem.corrected_from
-        _item_of(observed).update(
+        PatternItem(_patterns_key(observed.policy), observed.fingerprint).update(
             [
                 PatternItem.corrected_category.set(correction.category),
                 PatternItem.corrected_at.set(to_text(correction.corrected_at)),
@@ -97,56 +97,46 @@ class DynamoPatterns:
         ]
         return update_if(item, changes, condition=PatternItem.corrected_category.exists())
 
-    def record_retry(
-        self, policy: str, previous_failure: PreviousFailure, *, has_succeeded: bool, at: datetime
-    ) -> None:
-        if previous_failure.fingerprint is not None:
-            item = PatternItem(_patterns_key(policy), previous_failure.fingerprint)
-            changes = [PatternItem.tried.add(1), PatternItem.worked.add(int(has_succeeded))]
-            update_if(item, changes, condition=PatternItem.times.exists())
-        if previous_failure.delay_seconds is not None:
-            month, _ = recent_months(utc_date(at))
-            counter = CounterItem(_delays_key(policy), f"{previous_failure.category}#{month}")
-            tried = Path(f"{_TRIED_PREFIX}{previous_failure.delay_seconds}").add(1)
-            succeeded = Path(f"{_WORKED_PREFIX}{previous_failure.delay_seconds}").add(
-                int(has_succeeded)
-            )
-            counter.update([tried, succeeded, _set_expiry(at + RETENTION)])
-
     def get_retry_outcomes(
         self, policy: str, category: str, *, now: datetime
     ) -> RetryOutcomesByDelay:
-        found: dict[int, RetryOutcomes] = {}
-        for month in recent_months(utc_date(now)):
-            try:
-                item = CounterItem.get(_delays_key(policy), f"{category}#{month}")
-            except DoesNotExist:
-                continue
-            _add_retry_outcomes(found, item)
-        return found
+        if self._outcomes is None or now - self._outcomes[0] >= OUTCOMES_CACHED_FOR:
+            self._outcomes = now, self._read_recent_months(now)
+        return read_retry_outcomes(policy, self._outcomes[1]).get(category, {})
 
     def get_all_retry_outcomes(
         self, policy: str, *, now: datetime
     ) -> Mapping[str, RetryOutcomesByDelay]:
+        return read_retry_outcomes(policy, self._read_recent_months(now))
+
+    def _read_recent_months(self, now: datetime) -> Sequence[Increment]:
         months = recent_months(utc_date(now))
-        found: dict[str, dict[int, RetryOutcomes]] = {}
-        for item in CounterItem.query(_delays_key(policy), limit=MAX_DELAY_ITEMS):
-            category, _, month = item.counter.rpartition("#")
-            if month in months:
-                _add_retry_outcomes(found.setdefault(category, {}), item)
-        return found
+        found = self._counters.read_since(f"{min(months)}-01", now=now)
+        return [one for one in found if one.day[:7] in months]
 
 
 def _patterns_key(policy: str) -> str:
     return f"patterns#{policy}"
 
 
-def _delays_key(policy: str) -> str:
-    return f"delays#{policy}"
+def _load_items(
+    policy: str, fingerprints: Iterable[str], *, limit: int, now: datetime
+) -> Mapping[str, PatternItem]:
+    """Return the items of these patterns, and the newest of all items."""
+    key = _patterns_key(policy)
+    newest = PatternItem.newest_index.query(key, scan_index_forward=False, limit=limit)
+    known = {item.counter: item for item in newest}
+    missing = [(key, fingerprint) for fingerprint in fingerprints if fingerprint not in known]
+    known |= {item.counter: item for item in PatternItem.batch_get(missing)} if missing else {}
+    current = (item for item in known.values() if _is_unexpired(item, now))
+    return {item.counter: item for item in read_items(current, _check_item)}
 
 
-def _item_of(observed: ObservedFailure) -> PatternItem:
-    return PatternItem(_patterns_key(observed.policy), observed.fingerprint)
+def _check_item(item: PatternItem) -> PatternItem:
+    """Raise what reading the item raises, so that an unreadable one is left out."""
+    _to_correction(item)
+    from_text(item.last_seen)
+    return item
 
 
 def _set_expiry(instant: datetime) -> Action:
@@ -158,18 +148,42 @@ def _is_unexpired(item: PatternItem, now: datetime) -> bool:
     return item.unreadable is not None or item.expires_at > now.timestamp()
 
 
-def _to_pattern(item: PatternItem) -> LearnedPattern:
+def _to_pattern(
+    policy: str,
+    fingerprint: str,
+    counts: PatternCounts,
+    items: Mapping[str, PatternItem],
+    observed: Mapping[str, ObservedFailure],
+) -> LearnedPattern:
+    """Return the pattern as its latest failure, its item (if any) and the counters tell it.
+
+    An item's own counts are those of version 0.1.
+    """
+    item, latest = items.get(fingerprint), observed.get(fingerprint)
+    if latest is None:
+        latest = _latest_of_item(policy, items[fingerprint])
     return LearnedPattern(
-        policy=item.day.partition("#")[2],
+        policy=policy,
+        fingerprint=fingerprint,
+        category=latest.category,
+        rule_category=latest.rule_category,
+        example=latest.example,
+        last_seen_at=latest.observed_at,
+        count=counts.seen + int((item and item.times) or 0),
+        retries_attempted=counts.tried + int((item and item.tried) or 0),
+        retries_succeeded=counts.worked + int((item and item.worked) or 0),
+        correction=_to_correction(item) if item else None,
+    )
+
+
+def _latest_of_item(policy: str, item: PatternItem) -> ObservedFailure:
+    return ObservedFailure(
+        policy=policy,
         fingerprint=item.counter,
         category=item.category,
         rule_category=item.read_as,
         example=item.example,
-        last_seen_at=from_text(item.last_seen),
-        count=int(item.times),
-        retries_attempted=int(item.tried or 0),
-        retries_succeeded=int(item.worked or 0),
-        correction=_to_correction(item),
+        observed_at=from_text(item.last_seen),
     )
 
 
@@ -183,15 +197,3 @@ def _to_correction(item: PatternItem) -> Correction | None:
         corrected_by=item.corrected_by,
         rule_category=item.corrected_from,
     )
-
-
-def _add_retry_outcomes(outcomes: dict[int, RetryOutcomes], item: CounterItem) -> None:
-    """Add the item's outcomes to `outcomes`.
-
-    `t30` counts the retries after 30 seconds, `w30` those of them that succeeded.
-    """
-    for name, tried in item.numbers.items():
-        if name.startswith(_TRIED_PREFIX):
-            seconds = int(name.removeprefix(_TRIED_PREFIX))
-            tries = RetryOutcomes(tried, item.numbers.get(f"{_WORKED_PREFIX}{seconds}", 0))
-            outcomes[seconds] = outcomes.get(seconds, RetryOutcomes()).add(tries)

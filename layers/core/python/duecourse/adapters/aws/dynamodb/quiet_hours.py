@@ -28,6 +28,9 @@ class DynamoQuietHoursStore:
         self._clock = clock
         self._cache: dict[str, tuple[QuietItem, datetime]] = {}
 
+    def is_unused(self) -> bool:
+        return not _used_shards(self._load_cached(_INDEX_KEY))
+
     def get_cached(self, owner: Owner) -> QuietHours | None:
         shard = _shard_of(owner)
         if shard not in _used_shards(self._load_cached(_INDEX_KEY)):

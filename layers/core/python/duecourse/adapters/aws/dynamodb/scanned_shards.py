@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from datetime import datetime, timedelta
 
+from duecourse.domain.dispatch.lanes import shard_of_partition
 from duecourse.ports.dispatch import ScanCursors
 from duecourse.ports.runtime import Clock
 
@@ -25,5 +26,5 @@ class ScannedShards:
     def __call__(self) -> Set[int]:
         now = self._clock.now()
         if self._cached is None or now - self._cached[1] >= CACHE_TTL:
-            self._cached = frozenset(self._cursors.load()), now
+            self._cached = frozenset(map(shard_of_partition, self._cursors.load())), now
         return self._cached[0]

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from duecourse.adapters.aws.dynamodb.journal import task_from_image, to_event
-from duecourse.adapters.aws.dynamodb.models import JournalItem
+from duecourse.adapters.aws.dynamodb.journal import to_event
+from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
+from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
+from duecourse.adapters.aws.dynamodb.task_mapper import to_task
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.events.event import LiveEvent, build_live_events, to_breaker_event
+from duecourse.domain.events.stream_change import StreamChange
 from duecourse.domain.tasks.task import Task
 
 Record = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class TaskChange:
-    """A change of a task. `at` is the time of the write, rounded down to a second.
-
-    `is_known` is False if one of the two images is unreadable. `new` is then the new task, if at
-    least that one is readable.
-    """
-
-    old: Task | None
-    new: Task | None
-    at: datetime
-    is_known: bool = True
+NO_SHARD = "none"  # of an event without a window, such as a sample event
 
 
 def sequence_number(record: Record) -> str:
     return str(record["dynamodb"]["SequenceNumber"])
-
-
-def ordering_key(record: Record) -> str:
-    """Return the id whose changes have to be processed in order."""
-    keys = record["dynamodb"]["Keys"]
-    return str(keys["id" if is_task_record(record) else "task_id"]["S"])
 
 
 def is_task_record(record: Record) -> bool:
@@ -48,19 +32,32 @@ def written_at(record: Record) -> datetime:
     return datetime.fromtimestamp(float(record["dynamodb"]["ApproximateCreationDateTime"]), tz=UTC)
 
 
-def parse_task_change(record: Record) -> TaskChange:
-    """Return the change of a task.
+def shard_of(event: Mapping[str, Any]) -> str:
+    """Return the id of the stream's shard. Lambda tells it to consumers with a tumbling window."""
+    return str(event.get("shardId") or NO_SHARD)
 
-    An unreadable image does not raise: Lambda would retry it forever.
-    """
+
+def parse_change(record: Record) -> StreamChange:
+    """Return the change. An unreadable image does not raise: Lambda would retry it forever."""
     images, at = record["dynamodb"], written_at(record)
+    number = sequence_number(record)
+    if not is_task_record(record):
+        events = breaker_events(record)
+        return StreamChange(sequence_number=number, written_at=at, breaker_events=events)
     is_known, sides = True, {}
     for name in ("OldImage", "NewImage"):
         try:
-            sides[name] = task_from_image(images.get(name))
+            sides[name] = _task_from_image(images.get(name))
         except UnreadableItemError:
             is_known, sides[name] = False, None
-    return TaskChange(sides["OldImage"], sides["NewImage"], at, is_known)
+    return StreamChange(
+        sequence_number=number,
+        written_at=at,
+        task_id=images["Keys"]["id"]["S"],
+        old=sides["OldImage"],
+        new=sides["NewImage"],
+        is_known=is_known,
+    )
 
 
 def breaker_events(record: Record) -> list[LiveEvent]:
@@ -82,7 +79,11 @@ def parse_live_events(record: Record) -> list[LiveEvent]:
     """Return the live events of a record. The same record always gives the same event ids."""
     if not is_task_record(record):
         return breaker_events(record)
-    change = parse_task_change(record)
+    change = parse_change(record)
     if not change.is_known:
         return []
-    return build_live_events(change.old, change.new, at=change.at)
+    return build_live_events(change.old, change.new, at=change.written_at)
+
+
+def _task_from_image(image: dict[str, Any] | None) -> Task | None:
+    return to_task(TaskItem.from_raw_data(image)) if image else None

@@ -12,7 +12,10 @@ from duecourse.adapters.aws.dynamodb.stored_item import read_item
 from duecourse.adapters.aws.dynamodb.tracking_models import SubjectItem
 from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.failures.subject import Subject, SubjectStatus
+from duecourse.domain.tasks.recent_errors import NO_ERRORS
 from duecourse.domain.time.instant import from_text_or_none, to_text_or_none
+
+REPEATS_PARTITION = "y"
 
 
 class DynamoSubjects:
@@ -40,6 +43,7 @@ def version_condition(subject: Subject) -> Condition:
 
 
 def to_subject_item(subject: Subject) -> SubjectItem:
+    since = subject.recent_errors.repeated_since
     values: dict[str, Any] = {
         "failure_count": subject.failure_count,
         "gave_up": "y" if subject.is_given_up else None,
@@ -48,6 +52,9 @@ def to_subject_item(subject: Subject) -> SubjectItem:
         "last_error_message": subject.last_error_message,
         "last_attempt_at": to_text_or_none(subject.last_attempt_at),
         "cooldown_until": to_text_or_none(subject.cooldown_until),
+        "recent_errors": subject.recent_errors,
+        "repeats": REPEATS_PARTITION if since else None,
+        "repeated_since": to_text_or_none(since),
         "version": subject.version,
     }
     return SubjectItem(
@@ -64,5 +71,6 @@ def to_subject(item: SubjectItem) -> Subject:
         last_error_message=item.last_error_message,
         last_attempt_at=from_text_or_none(item.last_attempt_at),
         cooldown_until=from_text_or_none(item.cooldown_until),
+        recent_errors=item.recent_errors or NO_ERRORS,
         version=int(item.version),
     )

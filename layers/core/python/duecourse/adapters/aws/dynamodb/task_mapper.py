@@ -9,9 +9,9 @@ from typing import Any
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.older_items import upgrade_task
 from duecourse.adapters.aws.dynamodb.stored_item import read_item
+from duecourse.domain.dispatch.lanes import partition_of
 from duecourse.domain.lifecycle.blocked import is_awaiting_fix, is_awaiting_resolution
-from duecourse.domain.lifecycle.retry_throttle import retry_lane
-from duecourse.domain.lifecycle.verification import is_awaiting_person
+from duecourse.domain.lifecycle.task_lane import lane_of
 from duecourse.domain.tasks.ids import SHORT_ID_LENGTH, shard_of
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -20,13 +20,12 @@ from duecourse.domain.time.timezones import load_timezone, to_wall_time
 # Partitions of the due index that the scanner does not read. Only tasks in BLOCKED time out. A
 # blocked task's due_at is never later than the moment it was blocked.
 AWAITING_FIX, BLOCKED, AWAITING_RESOLUTION = -1, -2, -3
-# A partition of the retry index, next to the retry lanes. There, `next_retry_at` holds the deadline
-# for a person's verification.
-TO_VERIFY = "to_verify"
+# In older items with this `retry_lane`, `next_retry_at` is the deadline of a verification.
+_TO_VERIFY = "to_verify"
 
 
 # Attributes named like a field that may hold something else.
-_DERIVED = ("anchor", "next_retry_at")
+_DERIVED = ("anchor",)
 _FIELDS = frozenset(field.name for field in fields(Task)) - {"unknown_attributes"}
 _STORED_UNCHANGED = _FIELDS.difference(_DERIVED)
 
@@ -44,33 +43,31 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
 
 
 def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
-    """Return the index keys; None where the task does not belong in the index."""
+    """Return the index keys; None where the task does not belong in the index.
+
+    The sender's entry stays when the task ends: removing it would cost a write unit.
+    """
     shard = shard_of(task.id, shard_count)
-    lane: str | None = retry_lane(task)
-    retry_at = task.next_retry_at
-    if is_awaiting_person(task):
-        lane, retry_at = TO_VERIFY, task.due_at
     return {
         "shard": shard,
-        "due_shard": _due_shard(task, shard),
-        "open_sender": sender_key(task.channel, task.sender_id) if task.is_open else None,
-        "retry_lane": str(lane) if lane else None,
-        "next_retry_at": retry_at,
+        "due_shard": _due_shard(task, shard, shard_count),
+        "open_sender": sender_key(task.channel, task.sender_id),
     }
 
 
-def _due_shard(task: Task, shard: int) -> int | None:
+def _due_shard(task: Task, shard: int, shard_count: int) -> int | None:
     if task.status is Status.BLOCKED:
-        return _lane(task)
-    return shard if is_in_due_shard(task) else None
+        return _blocked_partition(task)
+    lane = lane_of(task)
+    return None if lane is None else partition_of(lane, shard, shard_count)
 
 
 def is_in_due_shard(task: Task) -> bool:
-    """Return whether the task is in a shard of the due index that the scanner reads."""
+    """Return whether the task is in a lane of the due index that the scanner reads."""
     return task.is_scheduled or task.status is Status.IN_PROGRESS
 
 
-def _lane(task: Task) -> int:
+def _blocked_partition(task: Task) -> int:
     if is_awaiting_fix(task):
         return AWAITING_FIX
     return AWAITING_RESOLUTION if is_awaiting_resolution(task) else BLOCKED
@@ -83,7 +80,7 @@ def to_task(item: TaskItem) -> Task:
 
 def _to_task(item: TaskItem) -> Task:
     values = upgrade_task(dict(item.attribute_values), item.written_schema)
-    if item.retry_lane == TO_VERIFY:
+    if item.retry_lane == _TO_VERIFY:
         values.pop("next_retry_at", None)
     zone = load_timezone(values["timezone"])  # also checks the zone, in case the anchor is stored
     values.setdefault("anchor", to_wall_time(values["nominal_at"], zone))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pynamodb.attributes import (
+    BinaryAttribute,
     JSONAttribute,
     MapAttribute,
     NumberAttribute,
@@ -13,8 +14,10 @@ from pynamodb.attributes import (
 )
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 
+from duecourse.adapters.aws.dynamodb.attributes import FlagAttribute, ValueAttribute
 from duecourse.adapters.aws.dynamodb.models import Connection
 from duecourse.adapters.aws.dynamodb.stored_item import StoredItem
+from duecourse.domain.tasks.recent_errors import RecentErrors
 
 
 class BudgetItem(StoredItem):
@@ -59,6 +62,17 @@ class GaveUpIndex(GlobalSecondaryIndex["SubjectItem"]):
     failure_count = NumberAttribute(range_key=True)
 
 
+class RepeatedSubjectIndex(GlobalSecondaryIndex["SubjectItem"]):
+    """Subjects with repeated failures, by the time of the fourth-last error."""
+
+    class Meta:
+        index_name = "RepeatIndex"
+        projection = AllProjection()
+
+    repeats = UnicodeAttribute(hash_key=True)
+    repeated_since = UnicodeAttribute(range_key=True)
+
+
 class SubjectItem(StoredItem):
     kind = "subject"
 
@@ -66,6 +80,7 @@ class SubjectItem(StoredItem):
         table_name = "subjects"
 
     gave_up_index = GaveUpIndex()
+    repeat_index = RepeatedSubjectIndex()
 
     id = UnicodeAttribute(hash_key=True)
     failure_count = NumberAttribute()
@@ -75,11 +90,18 @@ class SubjectItem(StoredItem):
     last_error_message = UnicodeAttribute(null=True)
     last_attempt_at = UnicodeAttribute(null=True)
     cooldown_until = UnicodeAttribute(null=True)
+    recent_errors = ValueAttribute(RecentErrors.to_stored, RecentErrors.from_stored, null=True)
+    repeats = UnicodeAttribute(null=True)
+    repeated_since = UnicodeAttribute(null=True)
     version = NumberAttribute()
 
 
 class CounterItem(StoredItem):
-    """A counter of one day: numbers and texts, under names that the domain chooses."""
+    """A page of counters, under the day on which its changes were written; or a rollup of a day.
+
+    Version 0.1 stored each counter as an item of its own: numbers and texts, under names that the
+    domain chooses.
+    """
 
     kind = "counter"
 
@@ -88,6 +110,9 @@ class CounterItem(StoredItem):
 
     day = UnicodeAttribute(hash_key=True)
     counter = UnicodeAttribute(range_key=True)
+    counted = BinaryAttribute(legacy_encoding=False, null=True)
+    last_sequence_number = UnicodeAttribute(null=True)
+    is_full = FlagAttribute(null=True)
     expires_at = NumberAttribute(null=True)
     rest: dict[str, dict[str, str]]
 
@@ -118,7 +143,10 @@ class RepeatIndex(GlobalSecondaryIndex["TrackerItem"]):
 
 
 class TrackerItem(StoredItem):
-    """Recent failures of a subject or task, in the counters' table under `tracker#...`."""
+    """Recent errors of a task with repeated failures, in the counters' table under `tracker#...`.
+
+    Version 0.1 also stored those of subjects here, and in another form: `errors` and so on.
+    """
 
     kind = "tracker"
 
@@ -131,9 +159,9 @@ class TrackerItem(StoredItem):
     counter = UnicodeAttribute(range_key=True)
     subject = UnicodeAttribute(null=True)
     task_id = UnicodeAttribute(null=True)
-    errors = JSONAttribute()
-    blocked = JSONAttribute(null=True)
-    recent = JSONAttribute()
+    recent_errors = ValueAttribute(RecentErrors.to_stored, RecentErrors.from_stored, null=True)
+    errors = JSONAttribute(null=True)
+    recent = JSONAttribute(null=True)
     last_error_category = UnicodeAttribute(null=True)
     repeats = UnicodeAttribute(null=True)
     repeated_since = UnicodeAttribute(null=True)

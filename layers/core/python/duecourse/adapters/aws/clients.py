@@ -1,0 +1,44 @@
+"""Build AWS clients from one botocore session per container.
+
+A session reads the data of endpoints and services once, so a second client costs a few
+milliseconds. botocore is enough: boto3 would load resources and S3 transfers, which nobody uses.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from botocore.session import Session
+
+if TYPE_CHECKING:
+    from botocore.config import Config
+
+
+class SharedSession(Session):
+    """A session whose clients may be created by several threads. botocore's own may not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+
+    def create_client(self, *arguments: Any, **options: Any) -> Any:
+        with self._lock:
+            return super().create_client(*arguments, **options)
+
+
+@cache
+def session() -> SharedSession:
+    return SharedSession()
+
+
+def make_client(service: str, config: Config, *, endpoint_url: str | None = None) -> Any:
+    return session().create_client(service, config=config, endpoint_url=endpoint_url)
+
+
+def share_session_with_pynamodb() -> None:
+    """Let PynamoDB use the session too. By itself it builds one per model."""
+    from pynamodb.connection import base
+
+    vars(base)["get_session"] = session

@@ -1,0 +1,26 @@
+"""Put many items with few requests: 25 items each, the most that DynamoDB accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pynamodb.models import Model
+
+
+def put_all(items: Sequence[Model]) -> None:
+    """Put the items of one table. Of two items with the same key, the last one is put.
+
+    Raises if some could not be written, with an unknown part of them written.
+    """
+    latest = {_key_of(item): item for item in items}
+    if not latest:
+        return
+    [first, *_] = latest.values()
+    with type(first).batch_write() as batch:
+        for item in latest.values():
+            batch.save(item)
+
+
+def _key_of(item: Model) -> tuple[object, ...]:
+    names = (item._hash_keyname, item._range_keyname)
+    return tuple(getattr(item, name) for name in names if name)

@@ -19,10 +19,12 @@ from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.endpoint import Endpoint
 from botocore.exceptions import ReadTimeoutError
+from duecourse.app import queues
 
 from local.testing.faults import Fault, Faults, InjectedError, SimulatedCrash
 
 _DYNAMODB_READS = frozenset({"GetItem", "BatchGetItem", "Query", "Scan", "DescribeTable"})
+_RULE_CHANGES = frozenset(f"events.{name}Rule" for name in ("Put", "Delete", "Enable", "Disable"))
 _current_function: ContextVar[str | None] = ContextVar("function", default=None)
 
 
@@ -46,6 +48,11 @@ def attribute_calls_to(function: str) -> Iterator[None]:
         yield
     finally:
         _current_function.reset(token)
+
+
+def current_function() -> str | None:
+    """Return the function that runs in this thread, or None for the runtime itself."""
+    return _current_function.get()
 
 
 class CallInterceptor:
@@ -98,6 +105,8 @@ class CallInterceptor:
         if call.startswith("dynamodb.") and operation.name not in _DYNAMODB_READS:
             self.change_count += 1
         answer = send()
+        if call in _RULE_CHANGES:
+            queues.event_bus.cache_clear()  # on AWS, a new rule gets events a few seconds later
         if self.on_aws_call is not None:
             self.on_aws_call(_to_call(function, request, operation, answer))
         if fault := self._faults.match(function, call, "after"):

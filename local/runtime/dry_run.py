@@ -1,6 +1,6 @@
 """Run a function at another time without letting it change anything, to see whether it would.
 
-Reads go directly to moto's handlers, because a dry run through botocore takes ten times as long.
+Reads go directly to the AWS emulation, because a dry run through botocore takes ten times as long.
 """
 
 from __future__ import annotations
@@ -18,15 +18,10 @@ from duecourse.adapters.aws.dynamodb.scan_cursors import STATE_KEY as CURSOR_KEY
 from duecourse.adapters.runtime.clock import SystemClock
 from duecourse.app import stores
 from duecourse.domain.errors import UnreadableItemError
-from moto.dynamodb.responses import DynamoHandler
 
-from local.runtime.template import ACCOUNT, REGION
+from local.runtime.aws_backend import AwsBackend
 
-_READS: dict[str, Callable[[DynamoHandler], Any]] = {
-    "GetItem": DynamoHandler.get_item,
-    "BatchGetItem": DynamoHandler.batch_get_item,
-    "Query": DynamoHandler.query,
-}
+_READS = ("GetItem", "BatchGetItem", "Query")
 
 
 class ChangeAttemptedError(BaseException):
@@ -58,7 +53,7 @@ class DryRun:
         return self.reply is None
 
 
-def run_dry(invoke: Callable[[], Any], at: datetime) -> dict[str, Any] | None:
+def run_dry(invoke: Callable[[], Any], at: datetime, backend: AwsBackend) -> dict[str, Any] | None:
     """Return the reply of a function as if it were `at`; None if it attempts a change or fails.
 
     Moving the scanner's cursor is no change: the next tick that runs moves it just as far.
@@ -66,7 +61,7 @@ def run_dry(invoke: Callable[[], Any], at: datetime) -> dict[str, Any] | None:
     disabled_logs = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
-        with _clock_at(at), _read_only_clients():
+        with _clock_at(at), _read_only_clients(backend):
             return dict(invoke())
     except (ChangeAttemptedError, Exception):  # noqa: BLE001 - the real run reports the error
         return None
@@ -74,10 +69,10 @@ def run_dry(invoke: Callable[[], Any], at: datetime) -> dict[str, Any] | None:
         logging.disable(disabled_logs)
 
 
-def read_soonest_due() -> datetime | None:
+def read_soonest_due(backend: AwsBackend) -> datetime | None:
     """Return when the soonest open task is due, or None if there is none or it is unreadable."""
     try:
-        with _read_only_clients():
+        with _read_only_clients(backend):
             tasks = stores.task_store().list_soonest(1)
     except UnreadableItemError:
         return None
@@ -96,37 +91,30 @@ def _clock_at(instant: datetime) -> Iterator[None]:
 
 
 @contextmanager
-def _read_only_clients() -> Iterator[None]:
+def _read_only_clients(backend: AwsBackend) -> Iterator[None]:
+    def read_or_refuse(client: Any, operation: str, request: dict[str, Any]) -> Any:
+        if operation in _READS and client.meta.service_model.service_name == "dynamodb":
+            return backend.read(operation, request)
+        if operation == "PutItem" and _only_moves_cursor(request, backend):
+            return {}
+        raise ChangeAttemptedError
+
     client_class: Any = BaseClient  # a private method, missing in the type stubs
     real = client_class._make_api_call
-    client_class._make_api_call = _read_or_refuse
+    client_class._make_api_call = read_or_refuse
     try:
         yield
     finally:
         client_class._make_api_call = real
 
 
-def _read_or_refuse(client: Any, operation: str, request: dict[str, Any]) -> Any:
-    if operation in _READS and client.meta.service_model.service_name == "dynamodb":
-        return _read(operation, request)
-    if operation == "PutItem" and _only_moves_cursor(request):
-        return {}
-    raise ChangeAttemptedError
-
-
-def _read(operation: str, request: dict[str, Any]) -> Any:
-    handler = DynamoHandler()
-    handler.body, handler.region, handler.current_account = request, REGION, ACCOUNT
-    return _READS[operation](handler).result
-
-
-def _only_moves_cursor(request: dict[str, Any]) -> bool:
+def _only_moves_cursor(request: dict[str, Any], backend: AwsBackend) -> bool:
     """Return whether the write changes the cursors of known shards, and of no new ones."""
     item = request["Item"]
     if item.get("key") != {"S": CURSOR_KEY}:
         return False
     key = {"TableName": request["TableName"], "Key": {"key": item["key"]}}
-    stored = _read("GetItem", key).get("Item")
+    stored = backend.read("GetItem", key).get("Item")
     return stored is not None and _shards(stored) == _shards(item)
 
 

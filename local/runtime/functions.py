@@ -15,6 +15,7 @@ from typing import Any
 
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 
+from local.runtime.aws_backend import AwsBackend
 from local.runtime.call_interceptor import attribute_calls_to
 from local.runtime.clock import LocalClock
 from local.runtime.dry_run import DryRun, SilentReporter, read_soonest_due, run_dry
@@ -56,8 +57,9 @@ class Context:
 
 
 class Functions:
-    def __init__(self, template: dict[str, Any], clock: LocalClock) -> None:
+    def __init__(self, template: dict[str, Any], clock: LocalClock, backend: AwsBackend) -> None:
         self._clock = clock
+        self._backend = backend
         self._properties = resources_of_type(template, "AWS::Lambda::Function")
         self._ids = {short_name(name): name for name in self._properties}
         self.on_invoke: Callable[[str], None] | None = None
@@ -111,7 +113,7 @@ class Functions:
         module, attribute = self._load_handler(name)
         handler = _drop_unreadable(inspect.unwrap(getattr(module, attribute)))
         try:
-            reply = run_dry(lambda: handler({}, self._context(name)), at)
+            reply = run_dry(lambda: handler({}, self._context(name)), at, self._backend)
             metrics = module.metrics.provider.metric_set
             return DryRun(reply, {metric: one["Value"] for metric, one in metrics.items()})
         finally:
@@ -119,7 +121,7 @@ class Functions:
 
     def guess_next_effect(self) -> datetime | None:
         """Return when the next open task is due: that is where most ticks have an effect."""
-        read = _drop_unreadable(lambda _event, _context: read_soonest_due())
+        read = _drop_unreadable(lambda _event, _context: read_soonest_due(self._backend))
         return read(None, None)
 
     def _load_handler(self, name: str) -> tuple[ModuleType, str]:

@@ -1,4 +1,4 @@
-"""The whole system on one machine: moto, the functions, their event sources, and the clock."""
+"""The whole system on one machine: AWS, the functions, their event sources, and the clock."""
 
 from __future__ import annotations
 
@@ -13,21 +13,19 @@ from typing import Any, TypeVar
 from aws_lambda_powertools.utilities import parameters
 from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.app import registry, services
-from moto import mock_aws
-from moto.core.models import DEFAULT_ACCOUNT_ID
-from moto.dynamodb.models import dynamodb_backends
 
-from local.runtime import moto_patches
+from local.runtime.aws_backend import AwsBackend
 from local.runtime.call_interceptor import CallInterceptor
 from local.runtime.clock import LocalClock
 from local.runtime.functions import Functions
+from local.runtime.moto_backend import MotoBackend
 from local.runtime.outbox import Outbox, OutboxChannel
 from local.runtime.queue_sources import make_queue_sources
 from local.runtime.resources import make_resources, read_chat_tokens
 from local.runtime.scheduler import Scheduler, Source
 from local.runtime.schedules import make_schedules
 from local.runtime.stream_sources import make_stream_sources
-from local.runtime.template import ACCOUNT, REGION, Resolver, load_template
+from local.runtime.template import REGION, Resolver, load_template
 from local.runtime.websocket_api import WebSocketApi
 from local.testing.faults import Faults
 from local.testing.instrumented_clients import InstrumentedHttpClient, InstrumentedProvider
@@ -56,7 +54,14 @@ class Stack:
         token: str = DEFAULT_TOKEN,
         starts_at: datetime | None = None,
         handlers_module: str | None = None,
+        template: dict[str, Any] | None = None,
+        backend: AwsBackend | None = None,
     ) -> None:
+        """`template` replaces template.yaml, translated as `load_template` does.
+
+        `backend` is the AWS emulation, by default moto.
+        """
+        self.backend = backend or MotoBackend()
         self._token = token
         self._handlers_module = handlers_module or os.environ.get(
             "HANDLERS_MODULE", CUSTOM_HANDLERS_MODULE
@@ -65,7 +70,7 @@ class Stack:
         self._lambda_functions = os.environ.get("LAMBDA_FUNCTIONS", "")
         self._adapt_delays = os.environ.get("ADAPT_DELAYS", "off")
         self._exit_stack = ExitStack()
-        self._template: dict[str, Any] = {}
+        self._template: dict[str, Any] = template or {}
         self.clock = LocalClock(is_manual=is_clock_manual, starts_at=starts_at)
         self.scheduler = Scheduler(self.clock)
         self.faults = Faults()
@@ -87,12 +92,10 @@ class Stack:
             raise
 
     def _start(self, log_level: str) -> None:
-        assert ACCOUNT == DEFAULT_ACCOUNT_ID  # noqa: S101 - ARNs are made of it
-        self._template = load_template()
-        self.functions = Functions(self._template, self.clock)
+        self._template = self._template or load_template()
+        self.functions = Functions(self._template, self.clock, self.backend)
         self._set_environment(_CREDENTIALS | {"POWERTOOLS_METRICS_DISABLED": "true"})
-        self._exit_stack.enter_context(mock_aws())
-        self._exit_stack.enter_context(moto_patches.install_patches())
+        self._exit_stack.enter_context(self.backend.install(self.clock))
         self._exit_stack.enter_context(self.calls.install())
         self.clock.start(self.scheduler.sleep)
         self._exit_stack.callback(self.clock.stop)
@@ -140,8 +143,7 @@ class Stack:
                 self.scheduler.wait_until_idle()
 
     def _reset(self) -> None:
-        for backends in _moto_backends():
-            backends.reset()
+        self.backend.reset()
         self.faults.clear()
         self.calls.counts.clear()
         self.outbox.sent.clear()
@@ -167,8 +169,10 @@ class Stack:
             | {"ADAPT_DELAYS": self._adapt_delays}
         )
         self._register_adapters()
-        queues = make_queue_sources(self._template, self.functions, resolver)
-        streams = make_stream_sources(self._template, self.functions, resolver, self.clock)
+        queues = make_queue_sources(self._template, self.functions, resolver, self.backend)
+        streams = make_stream_sources(
+            self._template, self.functions, resolver, self.clock, self.backend
+        )
         ticks = make_schedules(
             self._template,
             self.functions,
@@ -209,15 +213,6 @@ class Stack:
         for name, value in values.items():
             self._exit_stack.callback(_restore_variable, name, os.environ.get(name))
             os.environ[name] = str(value)
-
-
-def _moto_backends() -> list[Any]:
-    from moto.events.models import events_backends
-    from moto.secretsmanager.models import secretsmanager_backends
-    from moto.sqs.models import sqs_backends
-
-    used = (dynamodb_backends, sqs_backends, secretsmanager_backends, events_backends)
-    return [backends[ACCOUNT][REGION] for backends in used]
 
 
 def _restore_variable(name: str, value: str | None) -> None:

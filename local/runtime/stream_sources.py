@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from moto.dynamodb.models import dynamodb_backends
-
 from local.runtime import aws_clients
+from local.runtime.aws_backend import AwsBackend
 from local.runtime.clock import LocalClock
 from local.runtime.functions import Functions, InvocationError
-from local.runtime.template import ACCOUNT, REGION, Resolver, resources_of_type
+from local.runtime.template import Resolver, resources_of_type
 
 _RETRY_AFTER = timedelta(seconds=1)
+_MAX_RETRY_AFTER = timedelta(minutes=1)
 
 
 class StreamSource:
     def __init__(
-        self, mapping: dict[str, Any], table: str, functions: Functions, clock: LocalClock
+        self,
+        mapping: dict[str, Any],
+        table: str,
+        functions: Functions,
+        clock: LocalClock,
+        backend: AwsBackend,
     ) -> None:
         self._mapping = mapping
         self._function = mapping["FunctionName"]["Ref"]
         self._table = table
         self._functions = functions
         self._clock = clock
+        self._backend = backend
         self._matches_filter = _build_filter(mapping.get("FilterCriteria"))
         self._position = 0
         self._attempts = 0
@@ -46,20 +53,20 @@ class StreamSource:
         return max(self._retry_at or now, now)
 
     def _invoke(self) -> None:
-        items = self._stream_records()[self._position : self._position + self._batch_size]
-        batch = [_to_lambda_record(item.to_json()) for item in items]
+        batch = list(self._stream_records()[self._position : self._position + self._batch_size])
         matching = [record for record in batch if self._matches_filter(record)]
         if not matching:
             self._is_busy = False
             self._advance(len(batch))
             return
         try:
-            reply = self._functions.invoke(self._function, {"Records": matching}) or {}
+            reply = self._functions.invoke(self._function, self._to_event(matching)) or {}
             failed = {item["itemIdentifier"] for item in reply.get("batchItemFailures", ())}
         except InvocationError:
             failed = {_sequence_number(matching[0])}
-            # Lambda bisects a batch whose invocation failed, to isolate the record that causes it.
-            self._batch_size = max(1, len(batch) // 2)
+            if self._mapping.get("BisectBatchOnFunctionError"):
+                # Lambda bisects a batch whose invocation failed, to isolate the cause.
+                self._batch_size = max(1, len(batch) // 2)
         finally:
             self._is_busy = False
         done = next(
@@ -79,27 +86,66 @@ class StreamSource:
     def _handle_partial_failure(self, batch: list[dict[str, Any]], done_count: int) -> None:
         self._position += done_count
         self._attempts = self._attempts + 1 if done_count == 0 else 1
-        self._retry_at = self._clock.now() + _RETRY_AFTER
-        if self._attempts > self._mapping["MaximumRetryAttempts"]:
-            self._discard_record(batch[done_count])
+        self._retry_at = self._clock.now() + min(
+            _RETRY_AFTER * 2 ** min(self._attempts - 1, 10), _MAX_RETRY_AFTER
+        )
+        expired = [record for record in batch[done_count:] if self._is_too_old(record)]
+        if expired:
+            self._discard(expired, "RecordAgeExceeded")
+        elif self._attempts > self._mapping.get("MaximumRetryAttempts", math.inf):
+            self._discard(batch[done_count : done_count + 1], "RetryAttemptsExhausted")
 
-    def _discard_record(self, record: dict[str, Any]) -> None:
-        """Give up on a record. Without a configured destination it is dropped, as Lambda does."""
+    def _is_too_old(self, record: dict[str, Any]) -> bool:
+        max_age = self._mapping.get("MaximumRecordAgeInSeconds", -1)
+        age = self._clock.now().timestamp() - record["dynamodb"]["ApproximateCreationDateTime"]
+        return bool(0 <= max_age < age)
+
+    def _discard(self, records: list[dict[str, Any]], condition: str) -> None:
+        """Give up on records. Without a configured destination they are dropped, as Lambda does."""
         if "DestinationConfig" in self._mapping:
-            self._send_to_dead_letter_queue(record)
-        self._advance(1)
+            self._send_to_dead_letter_queue(records, condition)
+        self._advance(len(records))
 
-    def _send_to_dead_letter_queue(self, record: dict[str, Any]) -> None:
+    def _send_to_dead_letter_queue(self, records: list[dict[str, Any]], condition: str) -> None:
+        """Send what Lambda sends: the position of the records in the stream, not the records."""
         arn = self._mapping["DestinationConfig"]["OnFailure"]["Destination"]
         client = aws_clients.client("sqs")
         url = client.get_queue_url(QueueName=arn.rpartition(":")[2])["QueueUrl"]
-        body = {"requestContext": {"condition": "RetryAttemptsExhausted"}, "record": record}
+        first, last = records[0], records[-1]
+        info = {
+            "shardId": self._shard_id,
+            "startSequenceNumber": _sequence_number(first),
+            "endSequenceNumber": _sequence_number(last),
+            "approximateArrivalOfFirstRecord": _arrival(first),
+            "approximateArrivalOfLastRecord": _arrival(last),
+            "batchSize": len(records),
+            "streamArn": self._mapping["EventSourceArn"],
+        }
+        body = {"requestContext": {"condition": condition}, "DDBStreamBatchInfo": info}
         client.send_message(QueueUrl=url, MessageBody=json.dumps(body))
 
-    def _stream_records(self) -> list[Any]:
-        shard = dynamodb_backends[ACCOUNT][REGION].tables[self._table].stream_shard
-        found: list[Any] = shard.items
-        return found
+    @property
+    def _shard_id(self) -> str:
+        return self._backend.stream_shard_id(self._table)
+
+    def _to_event(self, records: list[dict[str, Any]]) -> dict[str, Any]:
+        seconds = self._mapping.get("TumblingWindowInSeconds", 0)
+        if not seconds:
+            return {"Records": records}
+        start = int(self._clock.now().timestamp()) // seconds * seconds
+        window = {"start": _to_iso(start), "end": _to_iso(start + seconds)}
+        return {
+            "Records": records,
+            "window": window,
+            "state": {},
+            "shardId": self._shard_id,
+            "eventSourceARN": self._mapping["EventSourceArn"],
+            "isFinalInvokeForWindow": False,
+            "isWindowTerminatedEarly": False,
+        }
+
+    def _stream_records(self) -> Sequence[dict[str, Any]]:
+        return self._backend.stream_records(self._table)
 
 
 def _build_filter(criteria: dict[str, Any] | None) -> Callable[[dict[str, Any]], bool]:
@@ -122,19 +168,24 @@ def _is_match(value: Any, pattern: Any) -> bool:
     )
 
 
-def _to_lambda_record(record: dict[str, Any]) -> dict[str, Any]:
-    """Convert moto's record to Lambda's, with the time of the write in seconds."""
-    change = record["dynamodb"]
-    written_at = change["ApproximateCreationDateTime"].replace(tzinfo=UTC).timestamp()
-    return {**record, "dynamodb": {**change, "ApproximateCreationDateTime": written_at}}
-
-
 def _sequence_number(record: dict[str, Any]) -> str:
     return str(record["dynamodb"]["SequenceNumber"])
 
 
+def _arrival(record: dict[str, Any]) -> str:
+    return _to_iso(record["dynamodb"]["ApproximateCreationDateTime"])
+
+
+def _to_iso(timestamp: float) -> str:
+    return datetime.fromtimestamp(timestamp, tz=UTC).isoformat().replace("+00:00", "Z")
+
+
 def make_stream_sources(
-    template: dict[str, Any], functions: Functions, resolver: Resolver, clock: LocalClock
+    template: dict[str, Any],
+    functions: Functions,
+    resolver: Resolver,
+    clock: LocalClock,
+    backend: AwsBackend,
 ) -> list[StreamSource]:
     found = []
     for mapping in resources_of_type(template, "AWS::Lambda::EventSourceMapping").values():
@@ -143,5 +194,5 @@ def make_stream_sources(
         if ":dynamodb:" in arn:
             table = arn.split("/")[1]
             mapping = {**resolved, "FunctionName": mapping["FunctionName"]}
-            found.append(StreamSource(mapping, table, functions, clock))
+            found.append(StreamSource(mapping, table, functions, clock, backend))
     return found

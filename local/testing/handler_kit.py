@@ -27,6 +27,7 @@ from local.runtime.stack import Stack
 from local.testing.crash_report import CrashCase, CrashPoint, CrashReport, RunSummary
 from local.testing.faults import Fault
 from local.testing.instrumented_handler import ObservedEffects, instrument_handler
+from local.testing.lean_aws.backend import LeanBackend
 
 WORKER = "worker"
 _STARTS_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -168,7 +169,7 @@ def _create_from_json(raw: Mapping[str, Any]) -> Task:
 
 @contextmanager
 def _running_stack() -> Iterator[Stack]:
-    stack = Stack(is_clock_manual=True, starts_at=_STARTS_AT)
+    stack = Stack(is_clock_manual=True, starts_at=_STARTS_AT, backend=LeanBackend())
     stack.start(log_level="CRITICAL")
     try:
         yield stack

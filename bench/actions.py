@@ -2,87 +2,63 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from bench.meter import Meter
-from bench.reminders import MIN_DELAY, STARTS_AT
-from local.runtime.api_gateway import Gateway, Request
-from local.runtime.stack import DEFAULT_TOKEN, Stack
-from local.runtime.template import load_template
+from bench.scenario import Batches, Posted, create_tasks, measured_stack, request
+from local.runtime.api_gateway import Gateway
+from local.runtime.stack import Stack
 
-COUNT = 50
-_ERROR_ENTRY = {"error": {"message": "socket hang up", "code": "ECONNRESET"}}
+MIN_DELAY = timedelta(minutes=5)
+# Longer than the delay of a retry, so that no circuit breaker sees several failures in a row.
+APART = timedelta(seconds=37)
+AT_ONCE = timedelta(0)
+NETWORK_ERROR = {"message": "socket hang up", "code": "ECONNRESET"}
+# Opens no circuit breaker, so ten of them at once are ten ordinary failures.
+CODE_ERROR = {"message": 'src/app.ts(45,12): error TS2304: Cannot find name "foo"'}
 _REPLY_ENTRY = {"reply": "The report is in the shared folder.\nACTION_OUTCOME: success"}
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Per action, over all functions, including its history and notifications."""
+def measure_actions(
+    count: int,
+    error: Mapping[str, str] | None = None,
+    *,
+    interval: timedelta = APART,
+    has_idle_ticks: bool = False,
+) -> Meter:
+    """Return what `count` actions cost that succeed, after a failure with `error` if there is one.
 
-    write_units: float
-    read_units: float
-    sqs_requests: float
-
-    def minus(self, other: Cost) -> Cost:
-        return Cost(
-            self.write_units - other.write_units,
-            self.read_units - other.read_units,
-            self.sqs_requests - other.sqs_requests,
-        )
-
-
-def measure_actions(count: int = COUNT) -> dict[str, Cost]:
-    done = _measure(count, [_REPLY_ENTRY])
-    return {
-        "a successful action": done,
-        "one retry of it": _measure(count, [_ERROR_ENTRY, _REPLY_ENTRY]).minus(done),
-    }
-
-
-def _measure(count: int, script: list[dict[str, Any]]) -> Cost:
-    stack = Stack(is_clock_manual=True, starts_at=STARTS_AT)
-    stack.start(log_level="CRITICAL")
-    try:
-        meter = Meter(load_template())
+    They are due at this interval; those due at once are created in a burst. Ticks without an effect
+    are skipped unless `has_idle_ticks`: of few actions they would be most of the cost.
+    """
+    batches = Batches.AS_THEY_COME if interval else Batches.FULL
+    script: list[Mapping[str, Any]] = [*([{"error": error}] if error else []), _REPLY_ENTRY]
+    with measured_stack(batches) as (stack, meter):
+        stack.skips_idle_ticks = not has_idle_ticks
+        posted = [make_action(n, script, n * interval) for n in range(count)]
         with meter.observe(stack):
-            paths = [_create(stack, n, script) for n in range(count)]
-            stack.advance(MIN_DELAY + timedelta(hours=1))
-        _check_runs(stack, paths, len(script))
-    finally:
-        stack.stop()
-    spent = meter.usage.values()
-    return Cost(
-        sum(part.write_units for part in spent) / count,
-        sum(part.read_units for part in spent) / count,
-        sum(part.sqs_requests for part in spent) / count,
-    )
+            task_ids = create_tasks(stack, posted, batches)
+            last_retry = timedelta(minutes=5 if error else 0)
+            stack.advance(MIN_DELAY + count * interval + last_retry + timedelta(minutes=2))
+        _check_runs(stack, task_ids, len(script))
+    return meter
 
 
-def _create(stack: Stack, n: int, script: list[dict[str, Any]]) -> str:
+def make_action(n: int, script: Sequence[Mapping[str, Any]], after: timedelta) -> Posted:
     body = {
         "type": "action",
         "description": f"Put the weekly report into the shared folder ({n:04d})",
-        # Spread out, because retries that wait for each other would cost differently.
-        "in": (MIN_DELAY + timedelta(seconds=37 * n)).total_seconds(),
+        "in": (MIN_DELAY + after).total_seconds(),
         "payload": {"provider": "scripted", "script": script},
     }
-    created = _request(stack, "POST", "/tasks", json.dumps(body).encode())
-    return f"/tasks/{created['id']}"
+    return Posted(body, f"action {n}")
 
 
-def _check_runs(stack: Stack, paths: list[str], runs: int) -> None:
-    for path in paths:
-        is_done = _request(stack, "GET", path)["status"] == "completed"
-        if not is_done or len(_request(stack, "GET", f"{path}/runs")["items"]) != runs:
-            raise RuntimeError(f"{path} did not end as expected, so nothing was measured")
-
-
-def _request(stack: Stack, method: str, path: str, body: bytes = b"") -> Any:
-    headers = {"content-type": "application/json", "authorization": f"Bearer {DEFAULT_TOKEN}"}
-    reply = Gateway(stack).handle(Request(method, path, headers, body, "127.0.0.1"))
-    if reply.status not in (200, 201):
-        raise RuntimeError(f"{method} {path} answered {reply.status}: {reply.body!r}")
-    return json.loads(reply.body)
+def _check_runs(stack: Stack, task_ids: Sequence[str], runs: int) -> None:
+    gateway = Gateway(stack)
+    for task_id in task_ids:
+        is_done = request(gateway, "GET", f"/tasks/{task_id}")["status"] == "completed"
+        if not is_done or len(request(gateway, "GET", f"/tasks/{task_id}/runs")["items"]) != runs:
+            raise RuntimeError(f"task {task_id} did not end as expected, so nothing was measured")

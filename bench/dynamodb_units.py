@@ -30,7 +30,7 @@ def value_size(value: Mapping[str, Any]) -> int:
         case "N":
             return _number_size(content)
         case "B":
-            return len(base64.b64decode(content))
+            return len(content if isinstance(content, bytes) else base64.b64decode(content))
         case "BOOL" | "NULL":
             return 1
         case "L":
@@ -99,13 +99,20 @@ class Table:
     def key_of(self, item: Item) -> dict[str, Any]:
         return {name: item[name] for name in self.key}
 
-    def units(self, old: Item | None, new: Item | None) -> int:
+    def units(self, old: Item | None, new: Item | None, *, is_transaction: bool = False) -> int:
         """Return the write units: the larger of the item before and after, plus the indexes.
 
-        A rejected write costs as much as the existing item.
+        A rejected write costs as much as the existing item. A transaction doubles the units of the
+        table only: DynamoDB updates the indexes afterwards, with ordinary writes.
         """
         size = max(item_size(old or {}), item_size(new or {}))
-        return write_units(size) + sum(index.units(old, new) for index in self.indexes)
+        factor = TRANSACTION_FACTOR if is_transaction else 1
+        return factor * write_units(size) + sum(self.index_units(old, new).values())
+
+    def index_units(self, old: Item | None, new: Item | None) -> dict[str, int]:
+        """Return the write units of the indexes that the write changes, by name."""
+        found = {index.name: index.units(old, new) for index in self.indexes}
+        return {name: units for name, units in found.items() if units}
 
 
 def table_from_template(properties: Mapping[str, Any]) -> Table:

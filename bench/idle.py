@@ -12,9 +12,9 @@ from datetime import timedelta
 from typing import Any
 
 from bench import prices
-from bench.meter import Meter, Usage
-from bench.reminders import STARTS_AT
-from local.runtime.stack import Stack
+from bench.meter import Usage
+from bench.prices import Pricing
+from bench.scenario import measured_stack
 from local.runtime.template import load_template, resources_of_type
 
 HOURS_PER_MONTH = 730
@@ -34,18 +34,12 @@ class Charge:
 
 
 def measure_idle() -> list[Charge]:
-    stack = Stack(is_clock_manual=True, starts_at=STARTS_AT)
-    stack.start(log_level="CRITICAL")
-    try:
+    with measured_stack() as (stack, meter):
         stack.skips_idle_ticks = False
         stack.advance(_SETTLE)
-        stack.functions.metrics.clear()
-        meter = Meter(load_template())
         with meter.observe(stack):
             stack.advance(_HOUR)
-        return make_charges(load_template(), meter.usage, metric_count=len(stack.functions.metrics))
-    finally:
-        stack.stop()
+    return make_charges(load_template(), meter.usage, metric_count=len(meter.metrics))
 
 
 def make_charges(
@@ -58,7 +52,7 @@ def make_charges(
         for alarm in resources_of_type(template, "AWS::CloudWatch::Alarm").values()
     )
     return [
-        *_usage_charges(hour),
+        *_usage_charges(hour, Pricing(template)),
         _polling_charge(template),
         Charge("CloudWatch metrics", metric_count, metric_count * prices.PER_METRIC_MONTH),
         Charge("CloudWatch alarms", alarm_metrics, alarm_metrics * prices.PER_ALARM_METRIC_MONTH),
@@ -66,14 +60,14 @@ def make_charges(
     ]
 
 
-def _usage_charges(hour: Mapping[str, Usage]) -> list[Charge]:
+def _usage_charges(hour: Mapping[str, Usage], pricing: Pricing) -> list[Charge]:
     usage = hour.values()
     invocations = sum(one.invocations for one in usage) * HOURS_PER_MONTH
-    gb_seconds = prices.billed_gb_seconds(hour) * HOURS_PER_MONTH
+    gb_seconds = pricing.gb_seconds(hour) * HOURS_PER_MONTH
     reads = sum(one.read_units for one in usage) * HOURS_PER_MONTH
     writes = sum(one.write_units for one in usage) * HOURS_PER_MONTH
     key_requests = _key_requests(hour)
-    log_gb = invocations * prices.ASSUMED_LOG_BYTES / 1e9
+    log_gb = pricing.log_bytes(hour) * HOURS_PER_MONTH / 1e9
     return [
         Charge("Lambda requests", invocations, invocations * prices.PER_INVOCATION),
         Charge("Lambda GB-seconds", gb_seconds, gb_seconds * prices.PER_GB_SECOND_ARM64),
@@ -116,8 +110,7 @@ def format_idle(charges: list[Charge]) -> list[str]:
         f"  {'total':<38}{total:>10.2f}",
         "",
         f"Assumed: {prices.POLLERS} pollers per queue (Lambda may reduce them to 2), long polls of",
-        f"{prices.LONG_POLL_SECONDS} s, {prices.ASSUMED_LOG_BYTES:,} bytes of logs per invocation,"
-        " the durations above.",
+        f"{prices.LONG_POLL_SECONDS} s, the durations above.",
         "Free tiers are not subtracted. Stored data and backups are not included.",
     ]
 

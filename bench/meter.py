@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
@@ -12,36 +13,61 @@ from typing import Any
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType
 
-from bench.dynamodb_units import (
-    TRANSACTION_FACTOR,
-    Item,
-    Table,
-    item_size,
-    page_units,
-    read_units,
-    table_from_template,
+from bench.dynamodb_requests import (
+    READS,
+    WRITES,
+    is_filtered,
+    read_parts,
+    table_names,
+    write_requests,
 )
-from local.runtime.call_interceptor import Call
+from bench.dynamodb_units import Item, Table, table_from_template
+from bench.item_kinds import item_kind
+from bench.log_meter import LogMeter
+from local.runtime.call_interceptor import Call, current_function
 from local.runtime.stack import Stack
 from local.runtime.template import ACCOUNT, REGION, resources_of_type
 
 POLLER = "poller"
 _BILLED_CHUNK = 64 * 1024  # larger messages and events are billed as several
-_SINGLE_WRITES = {"PutItem", "UpdateItem", "DeleteItem"}
 _POLLING_OPERATIONS = {"ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"}
 
 
 @dataclass
 class Usage:
-    """`tables` are the names of the DynamoDB tables that were read or written."""
+    """What one function used.
+
+    `tables` are the names of the DynamoDB tables that were read or written. `written` and `read`
+    divide the units by the kind of item, and `written` also by index.
+    """
 
     write_units: float = 0
     read_units: float = 0
     sqs_requests: int = 0
     bus_events: int = 0
+    secret_reads: int = 0
     invocations: int = 0
+    slept_seconds: float = 0
+    log_bytes: int = 0
     calls: Counter[str] = field(default_factory=Counter)
     tables: set[str] = field(default_factory=set)
+    written: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    read: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    def add_read(self, kind: str, units: float) -> None:
+        self.read_units += units
+        self.read[kind] += units
+
+    def add_write(self, kind: str, units: int) -> None:
+        self.write_units += units
+        self.written[kind] += units
+
+
+class NotUnderstoodError(RuntimeError):
+    """The functions made requests that the meter cannot price."""
+
+    def __init__(self, operations: Iterable[str]) -> None:
+        super().__init__(f"bench/meter.py does not count {', '.join(sorted(operations))}")
 
 
 class Meter:
@@ -51,16 +77,30 @@ class Meter:
         found = resources_of_type(template, "AWS::DynamoDB::Table")
         self._tables = {name: table_from_template(table) for name, table in found.items()}
         self._known_items = {name: _all_items(name, table) for name, table in self._tables.items()}
+        self._logs = LogMeter()
         self.usage: defaultdict[str, Usage] = defaultdict(Usage)
         self.unknown_operations: set[str] = set()
+
+    @property
+    def metrics(self) -> set[tuple[str, str]]:
+        """Return the CloudWatch metrics that the functions wrote: function and name."""
+        return self._logs.metrics
 
     @contextmanager
     def observe(self, stack: Stack) -> Iterator[None]:
         stack.calls.on_aws_call, stack.functions.on_invoke = self.on_call, self.on_invoke
         try:
-            yield
+            with self._logs.observe(stack), self._count_sleep():
+                yield
         finally:
             stack.calls.on_aws_call = stack.functions.on_invoke = None
+            for function, size in self._logs.bytes.items():
+                self.usage[function].log_bytes = size
+
+    def check_understood(self) -> None:
+        """Raise NotUnderstoodError if a request was not counted."""
+        if self.unknown_operations:
+            raise NotUnderstoodError(self.unknown_operations)
 
     def on_invoke(self, function: str) -> None:
         self.usage[function].invocations += 1
@@ -71,12 +111,35 @@ class Meter:
             return
         spent = self.usage[call.function]
         spent.calls[f"{call.service}.{call.operation}"] += 1
-        if call.service == "sqs":
-            spent.sqs_requests += _billed_sqs_requests(call)
-        elif call.service == "dynamodb":
-            self._count_dynamodb(call, spent)
-        elif call.service == "events":
-            self._count_published(call, spent)
+        match call.service, call.operation:
+            case "sqs", _:
+                spent.sqs_requests += _billed_sqs_requests(call)
+            case "dynamodb", _:
+                self._count_dynamodb(call, spent)
+            case "events", "PutEvents":
+                spent.bus_events += sum(map(_billed_bus_events, call.body["Entries"]))
+            case "events", "ListRules":
+                pass  # EventBridge bills no management requests
+            case "secretsmanager", "GetSecretValue":
+                spent.secret_reads += 1
+            case _, operation:
+                self.unknown_operations.add(operation)
+
+    @contextmanager
+    def _count_sleep(self) -> Iterator[None]:
+        """Count the seconds that functions sleep on the local clock: Lambda bills them."""
+        sleep = time.sleep
+
+        def sleep_and_count(seconds: float) -> None:
+            if function := current_function():
+                self.usage[function].slept_seconds += float(seconds)
+            sleep(seconds)
+
+        time.sleep = sleep_and_count  # type: ignore[assignment]  # the local clock replaced it too
+        try:
+            yield
+        finally:
+            time.sleep = sleep
 
     def _count_polling(self, call: Call) -> None:
         """Count a poller's request. An empty receive is idle polling, a constant cost per queue."""
@@ -84,39 +147,21 @@ class Meter:
         if call.service == "sqs" and call.operation in _POLLING_OPERATIONS and not is_empty:
             self.usage[POLLER].sqs_requests += _billed_sqs_requests(call)
 
-    def _count_published(self, call: Call, usage: Usage) -> None:
-        if call.operation == "PutEvents":
-            usage.bus_events += sum(_billed_bus_events(entry) for entry in call.body["Entries"])
+    def _count_dynamodb(self, call: Call, usage: Usage) -> None:
+        usage.tables.update(table_names(call.body))
+        if call.operation in READS and not is_filtered(call.body):
+            for table, items, units in read_parts(call):
+                usage.add_read(self._kind_of(table, items), units)
+        elif call.operation in WRITES:
+            for table, request in write_requests(call):
+                self._count_write(call.operation, table, request, usage)
         else:
             self.unknown_operations.add(call.operation)
 
-    def _count_dynamodb(self, call: Call, usage: Usage) -> None:
-        usage.tables.update(_table_names(call.body))
-        match call.operation:
-            case "GetItem":
-                usage.read_units += _get_read_units(call.body, call.reply.get("Item", {}))
-            case "Query" if "FilterExpression" not in call.body:
-                consistent = bool(call.body.get("ConsistentRead"))
-                items = call.reply.get("Items", [])
-                usage.read_units += page_units(items, is_consistent=consistent)
-            case "BatchGetItem":
-                usage.read_units += sum(_batch_get_read_units(call))
-            case operation if operation in _SINGLE_WRITES:
-                usage.write_units += self._write_units(call.body["TableName"], call.body)
-            case "BatchWriteItem":
-                usage.write_units += sum(
-                    self._write_units(*one) for one in _batch_writes(call.body)
-                )
-            case "TransactWriteItems":
-                writes = _transact_writes(call.body)
-                usage.write_units += TRANSACTION_FACTOR * sum(
-                    self._write_units(*one) for one in writes
-                )
-            case operation:
-                self.unknown_operations.add(operation)
-
-    def _write_units(self, table_name: str, request: dict[str, Any]) -> int:
-        """Return the units, by comparing the stored item with its last state.
+    def _count_write(
+        self, operation: str, table_name: str, request: dict[str, Any], usage: Usage
+    ) -> None:
+        """Count one write, by comparing the stored item with its last state.
 
         A rejected write is therefore recognised.
         """
@@ -127,40 +172,19 @@ class Meter:
             known.pop(str(key), None)
         else:
             known[str(key)] = new
-        return table.units(old, new)
+        indexes = table.index_units(old, new)
+        is_transaction = operation == "TransactWriteItems"
+        total = table.units(old, new, is_transaction=is_transaction)
+        usage.add_write(item_kind(table_name, key), total - sum(indexes.values()))
+        for name, units in indexes.items():
+            usage.add_write(name, units)
 
-
-def _table_names(body: dict[str, Any]) -> Iterator[str]:
-    if "TableName" in body:
-        yield body["TableName"]
-    yield from body.get("RequestItems", ())
-    for part in body.get("TransactItems", ()):
-        yield from (request["TableName"] for request in part.values())
-
-
-def _get_read_units(request: dict[str, Any], item: Item) -> float:
-    return read_units(item_size(item), is_consistent=bool(request.get("ConsistentRead")))
-
-
-def _batch_get_read_units(call: Call) -> Iterator[float]:
-    """Yield the units per item, each rounded up. A missing key costs as much as a small item."""
-    replies: dict[str, list[Item]] = call.reply.get("Responses", {})
-    for table, request in call.body["RequestItems"].items():
-        items = replies.get(table, [])
-        missing: list[Item] = [{}] * (len(request["Keys"]) - len(items))
-        yield from (_get_read_units(request, item) for item in [*items, *missing])
-
-
-def _batch_writes(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for table, requests in body["RequestItems"].items():
-        for request in requests:
-            yield table, next(iter(request.values()))
-
-
-def _transact_writes(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for part in body["TransactItems"]:
-        [request] = part.values()
-        yield request["TableName"], request
+    def _kind_of(self, table: str, items: Sequence[Item]) -> str:
+        """Return the kind of the items that were read; of none, the table's name."""
+        if table not in self._tables:
+            return table  # an index
+        found = [item for item in items if all(part in item for part in self._tables[table].key)]
+        return item_kind(table, self._tables[table].key_of(found[0])) if found else table
 
 
 def _billed_sqs_requests(call: Call) -> int:

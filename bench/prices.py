@@ -7,8 +7,12 @@ Manager and KMS at https://aws.amazon.com/SERVICE/pricing/, as of September 2026
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from bench.log_meter import system_log_bytes
 from bench.meter import Usage
+from local.runtime.template import resources_of_type
+from local.testing.faults import short_name
 
 PER_WRITE_UNIT = 0.625e-6
 PER_READ_UNIT = 0.125e-6
@@ -22,46 +26,69 @@ PER_METRIC_MONTH = 0.30
 PER_ALARM_METRIC_MONTH = 0.10
 PER_LOG_GB = 0.50
 PER_SECRET_MONTH = 0.40
+PER_SECRET_READ = 0.05e-4
 PER_KMS_REQUEST = 0.03e-4
-MEMORY_GB = 0.5
 
 # Lambda's pollers of one SQS queue at low traffic, before it optimises them to as few as 2:
 # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
 POLLERS = 5
 LONG_POLL_SECONDS = 20  # SQS's longest; AWS does not document which one Lambda uses
-# START, END and REPORT of Lambda, and one line of metrics.
-ASSUMED_LOG_BYTES = 1_000
 
-# Duration of a warm invocation in milliseconds, without its calls to AWS.
-ASSUMED_MS: Mapping[str, int] = {
-    "api": 30,
-    "scanner": 20,
-    # Sleeps half a second on average: a message's delay is rounded down to whole seconds.
-    "worker": 520,
-    "journal": 20,
-    "live": 20,
-    "sweeper": 20,
-    "alerts": 20,
-}
-ASSUMED_MS_PER_CALL = 6
+# A function has one vCPU at this memory, and less in proportion:
+# https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+MB_PER_VCPU = 1769
+# Milliseconds of a whole vCPU, as `make bench-cpu` measures them, and of waiting for AWS.
+CPU_MS_PER_INVOCATION = 4.0
+CPU_MS_PER_CALL = 1.5
+NETWORK_MS_PER_CALL = 4.0
+MB_PER_GB = 1024
+
+API = "api"
 
 
-def price_usage(usage: Mapping[str, Usage]) -> dict[str, float]:
-    """Return dollars by billed item, without API Gateway and the event bus."""
-    parts = usage.values()
-    return {
-        "DynamoDB writes": PER_WRITE_UNIT * sum(part.write_units for part in parts),
-        "DynamoDB reads": PER_READ_UNIT * sum(part.read_units for part in parts),
-        "SQS requests": PER_SQS_REQUEST * sum(part.sqs_requests for part in parts),
-        "Lambda requests": PER_INVOCATION * sum(part.invocations for part in parts),
-        "Lambda GB-seconds": PER_GB_SECOND_ARM64 * billed_gb_seconds(usage),
-    }
+class Pricing:
+    """Prices what functions used, by their memory and log settings in the template."""
 
+    def __init__(self, template: dict[str, Any]) -> None:
+        functions = resources_of_type(template, "AWS::Lambda::Function")
+        self._functions = {short_name(name): one for name, one in functions.items()}
 
-def billed_gb_seconds(usage: Mapping[str, Usage]) -> float:
-    return MEMORY_GB * sum(_milliseconds(name, part) for name, part in usage.items()) / 1000
+    def price(self, usage: Mapping[str, Usage]) -> dict[str, float]:
+        """Return dollars by billed item."""
+        parts = usage.values()
+        return {
+            "DynamoDB writes": PER_WRITE_UNIT * sum(part.write_units for part in parts),
+            "DynamoDB reads": PER_READ_UNIT * sum(part.read_units for part in parts),
+            "SQS requests": PER_SQS_REQUEST * sum(part.sqs_requests for part in parts),
+            "Lambda requests": PER_INVOCATION * sum(part.invocations for part in parts),
+            "Lambda GB-seconds": PER_GB_SECOND_ARM64 * self.gb_seconds(usage),
+            "HTTP API": PER_HTTP_API_CALL * (usage[API].invocations if API in usage else 0),
+            "event bus": PER_BUS_EVENT * sum(part.bus_events for part in parts),
+            "logs": PER_LOG_GB * self.log_bytes(usage) / 1e9,
+            "reads of secrets": PER_SECRET_READ * sum(part.secret_reads for part in parts),
+        }
 
+    def gb_seconds(self, usage: Mapping[str, Usage]) -> float:
+        return sum(
+            self.seconds(name, part) * self.memory_mb(name) / MB_PER_GB
+            for name, part in usage.items()
+            if name in self._functions
+        )
 
-def _milliseconds(function: str, usage: Usage) -> int:
-    calls = ASSUMED_MS_PER_CALL * usage.calls.total()
-    return ASSUMED_MS.get(function, 0) * usage.invocations + calls
+    def seconds(self, function: str, usage: Usage) -> float:
+        """Return the billed duration of all invocations of a function."""
+        calls = usage.calls.total()
+        cpu_ms = CPU_MS_PER_INVOCATION * usage.invocations + CPU_MS_PER_CALL * calls
+        share = min(1.0, self.memory_mb(function) / MB_PER_VCPU)
+        return (cpu_ms / share + NETWORK_MS_PER_CALL * calls) / 1000 + usage.slept_seconds
+
+    def log_bytes(self, usage: Mapping[str, Usage]) -> int:
+        """Return the bytes of the functions' own lines and of Lambda's."""
+        return sum(
+            part.log_bytes + part.invocations * system_log_bytes(self._functions[name])
+            for name, part in usage.items()
+            if name in self._functions
+        )
+
+    def memory_mb(self, function: str) -> int:
+        return int(self._functions[function]["MemorySize"])

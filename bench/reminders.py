@@ -2,72 +2,62 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from enum import StrEnum
 from random import Random
-from typing import Any
 
 from duecourse.domain.time.instant import to_text
 
 from bench.meter import Meter
-from local.runtime.api_gateway import Gateway, Request
-from local.runtime.stack import DEFAULT_TOKEN, Stack
-from local.runtime.template import load_template
+from bench.scenario import STARTS_AT, Batches, Posted, add_bus_rule, create_tasks, measured_stack
+from local.runtime.stack import Stack
 
 SEED = 20260217
-STARTS_AT = datetime(2026, 2, 17, 12, tzinfo=UTC)
 # too far ahead to be enqueued directly: the scanner dispatches all of them
-MIN_DELAY = timedelta(minutes=10)
-DUE_WINDOW = timedelta(hours=1)
+MIN_DELAY = timedelta(minutes=5)
+INTERVAL = timedelta(hours=1) / 1000  # on average, a thousand are due per hour
 _TOPICS = ("the supplier about the invoice", "Ada about the release", "the landlord about heating")
 
 
-def measure_reminders(count: int, *, is_whole_minutes: bool) -> Meter:
-    """Return what `count` reminders cost until each has been delivered exactly once."""
-    stack = Stack(is_clock_manual=True, starts_at=STARTS_AT)
-    stack.start(log_level="CRITICAL")
-    try:
+class Due(StrEnum):
+    WHOLE_MINUTES = "whole minutes"
+    RANDOM_SECONDS = "random seconds"
+
+
+def measure_reminders(
+    count: int,
+    due: Due = Due.WHOLE_MINUTES,
+    batches: Batches = Batches.AS_THEY_COME,
+    *,
+    has_bus_rule: bool = False,
+) -> Meter:
+    """Return what `count` reminders cost until each has been delivered exactly once.
+
+    For full batches all are due in the same minute. With a bus rule, the event bus has a rule that
+    matches every event.
+    """
+    posted = list(_reminders(count, due, is_same_minute=batches is Batches.FULL))
+    with measured_stack(batches) as (stack, meter):
         stack.skips_idle_ticks = False  # they cost, too
-        meter = Meter(load_template())
+        if has_bus_rule:
+            add_bus_rule()
         with meter.observe(stack):
-            expected = _create_reminders(stack, count, is_whole_minutes=is_whole_minutes)
-            stack.advance(MIN_DELAY + DUE_WINDOW + timedelta(minutes=2))
-            _check_arrivals(stack, expected)
-    finally:
-        stack.stop()
+            create_tasks(stack, posted, batches)
+            stack.advance(MIN_DELAY + count * INTERVAL + timedelta(minutes=2))
+        _check_arrivals(stack, posted)
     return meter
 
 
-def _create_reminders(stack: Stack, count: int, *, is_whole_minutes: bool) -> list[tuple[str, str]]:
-    """Create the reminders and return their texts and due times."""
-    gateway, expected = Gateway(stack), []
-    for n, fields in enumerate(_reminders(count, whole_minutes=is_whole_minutes)):
-        body = json.dumps(fields).encode()
-        headers = {
-            "content-type": "application/json",
-            "authorization": f"Bearer {DEFAULT_TOKEN}",
-            # gives the same ids, hence the same shards, in every run
-            "idempotency-key": f"bench {n}",
-        }
-        reply = gateway.handle(Request("POST", "/tasks", headers, body, "127.0.0.1"))
-        if reply.status != 201:
-            raise RuntimeError(f"creating a reminder answered {reply.status}: {reply.body!r}")
-        expected.append((f"Reminder: {fields['description']}", fields["due_at"]))
-    return expected
-
-
-def _reminders(count: int, *, whole_minutes: bool) -> Iterator[dict[str, Any]]:
+def _reminders(count: int, due: Due, *, is_same_minute: bool) -> Iterator[Posted]:
     rng = Random(SEED)  # noqa: S311 - the same reminders every time
+    window = timedelta(minutes=1) if is_same_minute else count * INTERVAL
     for n in range(count):
-        wait = MIN_DELAY + timedelta(
-            milliseconds=rng.randrange(DUE_WINDOW // timedelta(milliseconds=1))
-        )
-        due_at = STARTS_AT + wait
-        if whole_minutes:
+        due_at = STARTS_AT + MIN_DELAY + window * (rng.randrange(10**6) / 10**6)
+        if due is Due.WHOLE_MINUTES:
             due_at = due_at.replace(second=0, microsecond=0)
-        yield {
+        body = {
             "type": "reminder",
             "channel": "console",
             "sender_id": f"U{rng.randrange(16**9):09X}",
@@ -76,12 +66,13 @@ def _reminders(count: int, *, whole_minutes: bool) -> Iterator[dict[str, Any]]:
             "due_at": to_text(due_at),
             "timezone": "Europe/Berlin",
         }
+        yield Posted(body, f"bench {n}")
 
 
-def _check_arrivals(stack: Stack, expected: list[tuple[str, str]]) -> None:
-    arrived = Counter(sent.content.text for sent in stack.outbox.sent)
-    if arrived != Counter(text for text, _ in expected):
+def _check_arrivals(stack: Stack, posted: list[Posted]) -> None:
+    due_times = {f"Reminder: {one.body['description']}": one.body["due_at"] for one in posted}
+    if Counter(sent.content.text for sent in stack.outbox.sent) != Counter(due_times.keys()):
         raise RuntimeError("not every reminder arrived exactly once, so nothing was measured")
     moments = {sent.content.text: sent.at for sent in stack.outbox.sent}
-    if early := [text for text, due_at in expected if moments[text] < due_at]:
+    if early := [text for text, due_at in due_times.items() if moments[text] < due_at]:
         raise RuntimeError(f"{len(early)} reminders arrived before their time")

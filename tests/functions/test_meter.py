@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
-from bench.cost import make_bill
-from bench.meter import POLLER, Meter, Usage
-from local.runtime.call_interceptor import Call
-from local.runtime.template import load_template
-from tests.support.stack_client import StackClient, running_stack
+from bench.bill import Bill, make_bill
+from bench.log_meter import EVENT_OVERHEAD, system_log_bytes
+from bench.meter import POLLER, Meter, NotUnderstoodError, Usage
+from bench.prices import PER_GB_SECOND_ARM64, Pricing
+from bench.scenario import Batches, make_template
+from local.runtime.call_interceptor import Call, attribute_calls_to
+from local.runtime.template import ROOT, load_template, resources_of_type
+from tests.support.bus_listener import BusListener
+from tests.support.stack_client import StackClient, moto_stack
 
 
 @pytest.fixture
 def client() -> Iterator[StackClient]:
-    with running_stack() as running:
+    with moto_stack() as running:
         yield running
 
 
@@ -35,15 +41,15 @@ def test_creating_a_task_costs_its_put_and_three_index_entries(
     assert meter.usage["api"].invocations == 1
 
 
-def test_a_run_costs_a_read_a_claim_and_a_commit_that_leaves_two_indexes(
+def test_a_reminder_costs_a_claim_without_a_read_and_a_commit_that_leaves_one_index(
     client: StackClient, meter: Meter
 ) -> None:
-    client.create(**{"in": "10s"})
-    client.advance("1m")
+    client.create(**{"in": "10m"})
+    client.advance("11m")
 
     quiet_hours = 0.5  # looked up once a minute
-    assert meter.usage["worker"].read_units == 1 + quiet_hours
-    assert meter.usage["worker"].write_units == 4
+    assert meter.usage["worker"].read_units == quiet_hours
+    assert meter.usage["worker"].write_units == 1 + 2
 
 
 def test_a_refused_write_is_counted_and_changes_nothing(client: StackClient, meter: Meter) -> None:
@@ -57,17 +63,29 @@ def test_a_refused_write_is_counted_and_changes_nothing(client: StackClient, met
     assert meter.usage["api"].read_units == 1
 
 
-def test_a_message_costs_its_send_its_receipt_and_its_deletion(
-    client: StackClient, meter: Meter
-) -> None:
-    client.create(**{"in": "10s"})
-    client.advance("1m")
+def run_in_fresh_process(check: str) -> None:
+    """Run a check of this module alone: the functions of a process share Powertools' metrics, which
+    the stacks of other tests have used."""
+    code = f"from tests.functions.test_meter import {check}; {check}()"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)  # noqa: S603 - our own code
 
-    assert meter.usage["api"].sqs_requests == 1
+
+def check_requests_of_a_message() -> None:
+    with moto_stack() as client:
+        meter = Meter(load_template())
+        with meter.observe(client.stack):
+            client.create(**{"in": "10m"})
+            client.advance("11m")
+    assert meter.usage["scanner"].sqs_requests == 1
     assert meter.usage[POLLER].sqs_requests == 2
 
 
+def test_a_message_costs_its_send_its_receipt_and_its_deletion() -> None:
+    run_in_fresh_process("check_requests_of_a_message")
+
+
 def test_each_event_on_the_bus_is_counted(client: StackClient, meter: Meter) -> None:
+    BusListener()  # without a rule, nothing is published
     client.create(**{"in": "10s"})
     client.advance("1m")
 
@@ -93,34 +111,131 @@ def test_the_live_and_alerts_functions_are_counted(client: StackClient, meter: M
     assert meter.usage["alerts"].invocations == 2  # at 12:00 and 12:05
 
 
-def test_bus_events_are_billed_separately() -> None:
-    result = make_bill({"journal": Usage(write_units=1, bus_events=3)}, 1, "whole minutes")
-
-    assert result.bus_events == 3
-    assert (
-        result.dollars == make_bill({"journal": Usage(write_units=1)}, 1, "whole minutes").dollars
-    )
+def _bill(**usage: Usage) -> Bill:
+    return make_bill(usage, 1, Pricing(load_template()))
 
 
-def test_a_transaction_costs_double(client: StackClient) -> None:
+def test_bus_events_and_requests_are_part_of_the_price() -> None:
+    bill = _bill(journal=Usage(bus_events=3), api=Usage(invocations=1))
+
+    assert bill.prices["event bus"] == pytest.approx(3.00)
+    assert bill.prices["HTTP API"] == pytest.approx(1.00)
+    assert bill.dollars == pytest.approx(sum(bill.prices.values()))
+
+
+def test_a_sleeping_worker_is_billed_with_its_own_memory() -> None:
+    template = make_template(Batches.OF_ONE)
+    template["Resources"]["WorkerFunction"]["Properties"]["MemorySize"] = 128
+    asleep = Pricing(template).price({"worker": Usage(slept_seconds=2)})
+
+    assert asleep["Lambda GB-seconds"] == pytest.approx(2 * 128 / 1024 * PER_GB_SECOND_ARM64)
+
+
+def test_half_the_memory_takes_twice_the_time_for_the_same_work() -> None:
+    template = make_template(Batches.OF_ONE)
+    work = {"worker": Usage(invocations=10)}
+    usual = Pricing(template).gb_seconds(work)
+    template["Resources"]["WorkerFunction"]["Properties"]["MemorySize"] //= 2
+
+    assert Pricing(template).gb_seconds(work) == pytest.approx(usual)
+
+
+def test_the_sleep_before_the_due_time_is_counted(client: StackClient, meter: Meter) -> None:
+    # SQS delays by whole seconds, so the worker sleeps for the rest.
+    client.create(due_at="2026-02-17T12:00:10.500Z")
+    client.advance("1m")
+
+    assert meter.usage["worker"].slept_seconds == pytest.approx(0.5, abs=0.01)
+
+
+def check_lines_of_each_function() -> None:
+    with moto_stack() as client:
+        meter = Meter(load_template())
+        with meter.observe(client.stack):
+            client.create(**{"in": "10m"})
+            client.advance("11m")
+        with attribute_calls_to("worker"):
+            before = meter._logs.bytes["worker"]
+            print("1234", file=meter._logs)
+    assert 300 < meter.usage["worker"].log_bytes < 1500
+    assert ("worker", "TasksDelivered") in meter.metrics
+    assert meter._logs.bytes["worker"] == before + 4 + EVENT_OVERHEAD
+
+
+def test_the_lines_of_each_function_are_counted() -> None:
+    run_in_fresh_process("check_lines_of_each_function")
+
+
+def test_lambdas_own_lines_cost_nothing_where_the_template_drops_them() -> None:
+    quiet = {"LogFormat": "JSON", "SystemLogLevel": "WARN"}
+
+    assert system_log_bytes({"LoggingConfig": quiet}) == 0
+    assert system_log_bytes({"LoggingConfig": {"LogFormat": "JSON"}}) > 0
+    assert system_log_bytes({}) > 200
+
+
+def test_units_are_divided_by_the_kind_of_item(client: StackClient, meter: Meter) -> None:
+    client.create(**{"in": "10s"})
+    client.advance("1m")
+
+    parts = meter.usage["api"].written
+    assert (parts["task"], parts["DueIndex"]) == (1, 1)
+    assert sum(parts.values()) == meter.usage["api"].write_units
+    assert meter.usage["worker"].read["task"] >= 1 or meter.usage["worker"].written["task"] >= 2
+    assert sum(meter.usage["worker"].read.values()) == meter.usage["worker"].read_units
+
+
+def test_a_transaction_doubles_the_table_and_counts_an_index_once(client: StackClient) -> None:
+    client.create(**{"in": "1h"})
+    found = client.stack.scheduler.call(lambda: Meter(load_template())._known_items["TasksTable"])
+    [item] = found.values()
     meter = Meter(load_template())
-    item = {"key": {"S": "scanner"}, "value": {"S": "{}"}}
-    put = {"Put": {"TableName": "StateTable", "Item": item}}
+    meter._known_items["TasksTable"].clear()  # as if the transaction had created it
+    put = {"Put": {"TableName": "TasksTable", "Item": item}}
     meter.on_call(Call("worker", "dynamodb", "TransactWriteItems", {"TransactItems": [put]}, {}, 1))
 
-    assert client.stack.calls.counts["worker", "dynamodb.TransactWriteItems"] == 0
-    assert meter.usage["worker"].write_units == 2
+    written = meter.usage["worker"].written
+    assert (written["task"], written["DueIndex"]) == (2, 1)
+    assert meter.usage["worker"].write_units == sum(written.values())
 
 
-def test_an_unknown_operation_is_reported(client: StackClient, meter: Meter) -> None:
+@pytest.mark.parametrize(
+    ("service", "operation", "body"),
+    [
+        ("dynamodb", "ExecuteStatement", {}),
+        ("dynamodb", "Query", {"TableName": "TasksTable", "FilterExpression": "a = b"}),
+        ("dynamodb", "GetItem", {"TableName": "TasksTable", "ProjectionExpression": "a"}),
+        ("dynamodb", "Scan", {"TableName": "TasksTable"}),
+        ("events", "PutRule", {}),
+        ("kms", "Decrypt", {}),
+    ],
+)
+def test_an_unknown_request_is_reported(
+    client: StackClient, meter: Meter, service: str, operation: str, body: dict[str, str]
+) -> None:
     del client
-    meter.on_call(Call("worker", "dynamodb", "ExecuteStatement", {}, {}, 1))
-    meter.on_call(Call("worker", "events", "PutRule", {}, {}, 1))
+    meter.on_call(Call("worker", service, operation, body, {}, 1))
 
-    assert meter.unknown_operations == {"ExecuteStatement", "PutRule"}
+    with pytest.raises(NotUnderstoodError, match=operation):
+        meter.check_understood()
 
 
-def test_a_bill_names_the_exceeded_targets() -> None:
-    result = make_bill({"worker": Usage(write_units=13, read_units=1)}, 1, "whole minutes")
+def test_every_event_source_can_hand_over_single_records() -> None:
+    assert set(_batch_sizes(Batches.OF_ONE)) == {1}
+    assert max(_batch_sizes(Batches.AS_THEY_COME)) == 100
 
-    assert result.exceeded_targets == ["write_units"]
+
+def _batch_sizes(batches: Batches) -> list[int]:
+    mappings = resources_of_type(make_template(batches), "AWS::Lambda::EventSourceMapping")
+    return [mapping["BatchSize"] for mapping in mappings.values()]
+
+
+def test_a_bill_minus_another_is_what_it_has_more() -> None:
+    more = _bill(worker=Usage(write_units=5, invocations=2), failure=Usage(read_units=1))
+    less = _bill(worker=Usage(write_units=3, invocations=2), api=Usage(read_units=4))
+
+    rest = more.minus(less)
+
+    assert rest.components["worker"]["write_units"] == 2
+    assert (rest.total["write_units"], rest.total["read_units"]) == (2, -3)
+    assert rest.dollars == pytest.approx(more.dollars - less.dollars)

@@ -109,6 +109,13 @@ def test_a_write_costs_the_larger_of_old_and_new_item() -> None:
     assert TABLE.units(large, small) == TABLE.units(small, large) == 2
 
 
+def test_a_transaction_doubles_the_table_but_not_its_indexes() -> None:
+    assert TABLE.units(None, PENDING) == 1 + 1
+    assert TABLE.units(None, PENDING, is_transaction=True) == 2 + 1
+    assert TABLE.index_units(None, PENDING) == {"DueIndex": 1}
+    assert TABLE.index_units(PENDING, PENDING) == {}
+
+
 def test_a_refused_write_costs_the_stored_item() -> None:
     assert TABLE.units(PENDING, PENDING) == 1
     assert TABLE.units(None, None) == 1

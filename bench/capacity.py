@@ -1,0 +1,234 @@
+"""Print which AWS limit comes first, from the units, calls and seconds that the code uses."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from duecourse.domain.dispatch.timing import LOOKAHEAD
+
+from bench import prices
+from bench.bill import MILLION
+from bench.capacity_loads import Load, measure_failure, measure_message, measure_task
+from bench.prices import Pricing
+from local.runtime.template import ROOT, load_template, resources_of_type
+from local.testing.faults import short_name
+
+PAGE = ROOT / "docs" / "capacity.md"
+START, END = "<!-- capacity: begin -->\n", "<!-- capacity: end -->\n"
+AIMS = {"tasks": 1_000, "failures": 300}
+
+# Default quotas of AWS; docs/capacity.md has the sources.
+WRITES_PER_PARTITION = 1_000
+WRITES_PER_NEW_TABLE = 4_000
+WRITES_PER_TABLE = 40_000
+LAMBDA_CONCURRENCY = 1_000
+PUT_EVENTS_PER_SECOND = 10_000
+# A new on-demand table has a partition, and its stream a shard, for each 1,000 write units.
+STREAM_SHARDS = WRITES_PER_NEW_TABLE // WRITES_PER_PARTITION
+SCAN_SECONDS = 45.0  # of the scanner's 55, it keeps 10 for its end
+SCAN_INTERVAL = 60.0
+_SHARDED_INDEXES = ("DueIndex", "CreatedIndex")
+_TABLES = {
+    "tasks": ("task",),
+    "journal": ("run record", "history entry", "error entry", "audit entry", "marker of a failure"),
+    "stats": ("counters", "learned pattern", "failure tracker", "retry delays"),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What template.yaml and the account allow."""
+
+    shard_count: int
+    requests_per_second: float
+    connections_per_second: float
+    concurrency: Mapping[str, int]
+    parallelization: int = 1
+    stream_shards: int = STREAM_SHARDS
+    writes_per_table: int = WRITES_PER_NEW_TABLE
+    lambda_concurrency: int = LAMBDA_CONCURRENCY
+    scanner_memory_mb: int = 512
+
+
+@dataclass(frozen=True)
+class Limit:
+    name: str
+    per_second: float
+    remedy: str
+
+
+def read_settings(template: dict[str, Any]) -> Settings:
+    """Return the settings of a new stack with all defaults."""
+    mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping")
+    concurrency = {
+        short_name(one["FunctionName"]["Ref"]): one["ScalingConfig"]["MaximumConcurrency"]
+        for one in mappings.values()
+        if "ScalingConfig" in one
+    }
+    stages = resources_of_type(template, "AWS::ApiGatewayV2::Stage")
+    rates = {
+        name: one["DefaultRouteSettings"]["ThrottlingRateLimit"] for name, one in stages.items()
+    }
+    streams = [one for one in mappings.values() if "StreamArn" in str(one["EventSourceArn"])]
+    return Settings(
+        shard_count=int(template["Parameters"]["ShardCount"]["Default"]),
+        requests_per_second=min(
+            rate for name, rate in rates.items() if not name.startswith("Live")
+        ),
+        connections_per_second=rates["LiveStage"],
+        concurrency=concurrency,
+        parallelization=min(int(one.get("ParallelizationFactor", 1)) for one in streams),
+        scanner_memory_mb=Pricing(template).memory_mb("scanner"),
+    )
+
+
+def find_limits(load: Load, settings: Settings) -> list[Limit]:
+    """Return the limits of this kind of work, the first one first."""
+    found = [*_api_limits(load, settings), *_table_limits(load, settings)]
+    found += [*_function_limits(load, settings), *_stream_limits(load, settings)]
+    return sorted(found, key=lambda limit: limit.per_second)
+
+
+def _api_limits(load: Load, settings: Settings) -> Iterator[Limit]:
+    if load.requests > 0:
+        rate = settings.requests_per_second / load.requests
+        yield Limit("HTTP API: throttling of the stage", rate, "`ThrottlingRateLimit` of `HttpApi`")
+    if load.bus_requests > 0:
+        rate = PUT_EVENTS_PER_SECOND / load.bus_requests
+        yield Limit("EventBridge: PutEvents", rate, "the quota")
+
+
+def _table_limits(load: Load, settings: Settings) -> Iterator[Limit]:
+    for table, kinds in _TABLES.items():
+        if (units := sum(load.written.get(kind, 0) for kind in kinds)) > 0:
+            rate = settings.writes_per_table / units
+            yield Limit(f"DynamoDB: the {table} table", rate, "warm throughput, then the quota")
+    for index in _SHARDED_INDEXES:
+        if (units := load.written.get(index, 0)) > 0:
+            rate = settings.shard_count * WRITES_PER_PARTITION / units
+            yield Limit(f"DynamoDB: the partitions of {index}", rate, "`ShardCount`")
+
+
+def _function_limits(load: Load, settings: Settings) -> Iterator[Limit]:
+    busy = sum(seconds for seconds in load.seconds.values() if seconds > 0)
+    yield Limit(
+        "Lambda: concurrency of the account", settings.lambda_concurrency / busy, "the quota"
+    )
+    for function, concurrency in settings.concurrency.items():
+        if (seconds := load.seconds.get(function, 0)) > 0:
+            rate, remedy = concurrency / seconds, f"`MaximumConcurrency` of the {function} function"
+            yield Limit(f"Lambda: concurrency of the {function} function", rate, remedy)
+    if (seconds := load.seconds.get("scanner", 0)) > 0:
+        # The measured scans are short, so the time per task is that of a message in a batch of ten.
+        rate = SCAN_SECONDS / SCAN_INTERVAL / seconds_per_dispatch(settings)
+        yield Limit("Lambda: one scanner a minute", rate, "the memory of the scanner")
+
+
+def seconds_per_dispatch(settings: Settings) -> float:
+    """Return the scanner's time for a task: a tenth of a call. Its threads share one vCPU."""
+    share = min(1.0, settings.scanner_memory_mb / prices.MB_PER_VCPU)
+    return prices.CPU_MS_PER_CALL / share / 10 / 1000
+
+
+def _stream_limits(load: Load, settings: Settings) -> Iterator[Limit]:
+    workers = settings.stream_shards * settings.parallelization
+    for function in ("journal", "live"):
+        if (seconds := load.seconds.get(function, 0)) > 0:
+            name = f"stream: {function} function, {settings.stream_shards} shards"
+            yield Limit(name, workers / seconds, "`ParallelizationFactor`, more partitions")
+
+
+def make_large_settings(settings: Settings) -> Settings:
+    """Return the settings for a million tasks due in one minute."""
+    return replace(
+        settings,
+        shard_count=64,
+        requests_per_second=10_000,
+        parallelization=10,
+        stream_shards=100,
+        writes_per_table=150_000,
+        lambda_concurrency=5_000,
+        scanner_memory_mb=prices.MB_PER_VCPU,
+    )
+
+
+def format_page() -> Iterator[str]:
+    settings = read_settings(load_template())
+    task = measure_task()
+    yield from _format_table("tasks", find_limits(task, settings))
+    yield from _format_table("failures", find_limits(measure_failure(), settings))
+    yield from _format_table("chat messages", find_limits(measure_message(), settings))
+    yield from _format_listeners(settings)
+    large = make_large_settings(settings)
+    yield f"A million tasks due in one minute ({MILLION / 60:,.0f}/s), created earlier, with:"
+    yield ""
+    yield f"- `ShardCount` {large.shard_count}, `ParallelizationFactor` {large.parallelization}"
+    yield f"- {large.scanner_memory_mb:,} MB for the scanner, which has one vCPU then"
+    writes = f"{large.writes_per_table:,} write units/s ({large.stream_shards} shards)"
+    yield f"- tables warmed to {writes}"
+    yield f"- a Lambda concurrency of {large.lambda_concurrency:,}"
+    yield ""
+    delivery = [one for one in find_limits(task, large) if not one.name.startswith("HTTP API")]
+    yield from _format_table("tasks", delivery)
+    sending = MILLION * seconds_per_dispatch(large) * SCAN_INTERVAL / SCAN_SECONDS
+    late = sending - (LOOKAHEAD.total_seconds() - SCAN_INTERVAL)
+    yield (
+        f"The scanner needs {sending:.0f} s for a million tasks, of which a minute of look-ahead is"
+        f" free: the last one is sent about {max(0, late):.0f} s late."
+    )
+    yield ""
+
+
+def _format_table(unit: str, limits: Sequence[Limit]) -> Iterator[str]:
+    aim = AIMS.get(unit)
+    yield f"| limit | {unit}/s | raise it by |"
+    yield "|---|---|---|"
+    for one in limits:
+        yield f"| {one.name} | {_round(one.per_second)} | {one.remedy} |"
+    yield ""
+    if aim is not None and (below := [one.name for one in limits if one.per_second < aim]):
+        yield f"Below the aim of {aim:,}/s: {'; '.join(below)}."
+        yield ""
+
+
+def _format_listeners(settings: Settings) -> Iterator[str]:
+    call = prices.CPU_MS_PER_CALL * prices.MB_PER_VCPU / 512 / 1000
+    posts = settings.stream_shards * settings.parallelization / call
+    yield "| limit | listeners | raise it by |"
+    yield "|---|---|---|"
+    rate = f"{settings.connections_per_second:,.0f} new ones/s"
+    remedy = "`ThrottlingRateLimit` of `LiveStage`"
+    yield f"| WebSocket API: throttling of the stage | {rate} | {remedy} |"
+    yield f"| live function: messages sent | {_round(posts)} events × listeners/s | its memory |"
+    yield ""
+
+
+def _round(figure: float) -> str:
+    """Return two significant digits: the model has no more."""
+    return f"{float(f'{figure:.2g}'):,.0f}"
+
+
+def renew(lines: Sequence[str]) -> None:
+    """Write the tables into docs/capacity.md."""
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    tail = rest.partition(END)[2]
+    PAGE.write_text(f"{head}{START}" + "\n".join(lines) + f"{END}{tail}", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="bench.capacity", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="also write docs/capacity.md")
+    options = parser.parse_args(arguments)
+    print("measuring, which takes half a minute", file=sys.stderr)
+    lines = list(format_page())
+    print("\n".join(lines))
+    if options.write:
+        renew(lines)
+
+
+if __name__ == "__main__":
+    main()

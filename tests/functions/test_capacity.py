@@ -1,0 +1,105 @@
+"""The capacity model divides each limit by what the code uses, and the documentation agrees."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from bench.capacity import (
+    PAGE,
+    STREAM_SHARDS,
+    Settings,
+    find_limits,
+    make_large_settings,
+    read_settings,
+)
+from bench.capacity_loads import Load, measure_task
+from local.runtime.template import load_template
+
+SETTINGS = Settings(
+    shard_count=4,
+    requests_per_second=100,
+    connections_per_second=50,
+    concurrency={"failure": 5},
+)
+LOAD = Load(
+    seconds={"api": 0.03, "journal": 0.01, "failure": 0.02, "scanner": 0.001},
+    requests=1,
+    bus_requests=0.5,
+    written={"task": 2, "DueIndex": 2, "run record": 1},
+)
+
+
+def _rate(name: str, load: Load = LOAD, settings: Settings = SETTINGS) -> float:
+    return next(one.per_second for one in find_limits(load, settings) if name in one.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "per_second"),
+    [
+        ("HTTP API", 100),
+        ("PutEvents", 20_000),
+        ("the tasks table", 2_000),
+        ("the journal table", 4_000),
+        ("partitions of DueIndex", 2_000),
+        ("concurrency of the failure function", 250),
+        ("journal function", STREAM_SHARDS / 0.01),
+        ("concurrency of the account", 1_000 / 0.061),
+    ],
+)
+def test_a_limit_is_divided_by_what_one_task_uses(name: str, per_second: float) -> None:
+    assert _rate(name) == pytest.approx(per_second)
+
+
+def test_the_lowest_limit_comes_first() -> None:
+    rates = [one.per_second for one in find_limits(LOAD, SETTINGS)]
+
+    assert rates == sorted(rates)
+
+
+def test_a_limit_that_is_not_used_is_left_out() -> None:
+    names = [one.name for one in find_limits(replace(LOAD, bus_requests=0), SETTINGS)]
+
+    assert not any("EventBridge" in name for name in names)
+
+
+def test_shards_and_parallelization_raise_their_limits() -> None:
+    large = replace(SETTINGS, shard_count=8, parallelization=10)
+
+    assert _rate("partitions of DueIndex", settings=large) == 2 * _rate("partitions of DueIndex")
+    assert _rate("journal function", settings=large) == 10 * _rate("journal function")
+
+
+def test_the_defaults_come_from_the_template() -> None:
+    settings = read_settings(load_template())
+
+    assert settings.shard_count == 4
+    assert settings.concurrency["notifier"] == 5
+    assert settings.requests_per_second >= 100
+
+
+def test_the_page_states_the_limits_of_tasks() -> None:
+    settings = read_settings(load_template())
+    page = PAGE.read_text(encoding="utf-8").partition("| limit | tasks/s |")[2].partition("\n\n")[0]
+    stated = {
+        name: float(figure.replace(",", ""))
+        for name, figure in re.findall(r"^\| ([^|]+) \| ([\d,]+) \|", page, re.MULTILINE)
+    }
+    measured = {one.name: one.per_second for one in find_limits(measure_task(60), settings)}
+
+    # So few tasks fill fewer batches, which changes what a stream can take.
+    others = [name for name in measured if not name.startswith("stream:")]
+    first = sorted(others, key=lambda name: measured[name])[:5]
+    assert len(first) == 5
+    for name in first:
+        assert stated[name] == pytest.approx(measured[name], rel=0.3), f"{name}: make capacity"
+
+
+def test_the_large_settings_raise_every_default() -> None:
+    settings = read_settings(load_template())
+    large = make_large_settings(settings)
+
+    assert large.shard_count > settings.shard_count
+    assert large.writes_per_table > settings.writes_per_table

@@ -11,9 +11,11 @@ from hypothesis import settings
 
 from local.testing.faults import Fault, Faults
 from tests.support.api_response import RESPONSES
+from tests.support.examples import FULL_COUNT, QUICK_COUNT
 
 # The duration of one example depends on the machine, not on the property.
-settings.register_profile("duecourse", deadline=None)
+settings.register_profile("duecourse", deadline=None, max_examples=FULL_COUNT)
+settings.register_profile("quick", deadline=None, max_examples=QUICK_COUNT)
 settings.load_profile("duecourse")
 
 
@@ -44,13 +46,11 @@ def _fail_on_unchecked_errors() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cache_botocore_endpoints() -> Iterator[None]:
-    """Read botocore's endpoints once, not the whole megabyte again for each stack."""
+def _cache_botocore_files() -> Iterator[None]:
+    """Read botocore's endpoints and service models once, not megabytes again for each stack."""
     real, cached = JSONFileLoader.load_file, dict[str, Any]()
 
     def load_file(loader: JSONFileLoader, file_path: str) -> Any:
-        if not file_path.endswith("endpoints"):
-            return real(loader, file_path)
         if file_path not in cached:
             cached[file_path] = real(loader, file_path)
         return cached[file_path]

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect
 
 from tests.browser.stack_process import TOKEN, StackProcess, launch_chromium, start_stack
 
+TIMEOUT = 15_000  # milliseconds; two browsers and two stacks share the machine
+expect.set_options(timeout=TIMEOUT)
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 
@@ -103,7 +105,7 @@ def open_page(
         contexts.append(context)
         page_monitor.attach(context)
         tab = context.new_page()
-        tab.set_default_timeout(15_000)
+        tab.set_default_timeout(TIMEOUT)
         tab.goto(f"{stack.url}/" + (f"#token={token}" if token else ""))
         if page:
             tab.wait_for_selector("[data-page]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from duecourse.adapters.aws.dynamodb.deployments import DynamoDeployments
 from duecourse.domain.dispatch.deployment import Deployment
+from duecourse.domain.dispatch.lanes import DUE_LANES, partitions_of
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.retry_after_deploy import retry_after_deploy
 from duecourse.domain.tasks.recovery_action import Action
@@ -63,7 +64,7 @@ def test_a_task_retried_after_a_deployment_is_due(store: TaskStore) -> None:
     end = after.due_at + MILLISECOND
     due = [
         dispatch.task_id
-        for n in range(SHARDS)
+        for n in partitions_of(DUE_LANES, SHARDS)
         for dispatch in store.list_due(n, start=None, end=end)
     ]
     assert (due, store.get(task.id)) == ([task.id], after)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -14,7 +13,6 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.endpoint import Endpoint
 from duecourse.adapters.aws.dynamodb import budgets as dynamodb_budgets
 from duecourse.adapters.aws.dynamodb.budgets import DynamoBudgets
 from duecourse.domain.limits.budget import Budget, BudgetExceededError
@@ -555,22 +553,6 @@ def test_a_store_that_never_responds_raises_its_error(
 # Concurrency
 
 
-@pytest.fixture
-def serialize_calls(
-    calls: CallInterceptor,  # noqa: ARG001 - installed below the lock
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Call moto from one thread at a time: unlike DynamoDB, it does not update atomically."""
-    endpoint_class: Any = Endpoint
-    lock, real = threading.Lock(), endpoint_class._do_get_response
-
-    def call_in_turn(*args: Any) -> Any:
-        with lock:
-            return real(*args)
-
-    monkeypatch.setattr(endpoint_class, "_do_get_response", call_in_turn)
-
-
 def run_in_parallel(work: Callable[[int], bool], count: int) -> int:
     """Run them eight at a time and return how many succeeded."""
 
@@ -648,7 +630,8 @@ def test_limits_set_during_concurrent_reservations_leave_a_consistent_budget(
     today = dynamo.get_today("llm", now=NOW)
     assert (today.reserved, today.calls) == (20 * call_count, call_count)
     assert dynamo.get_today("llm", now=NOW + 9 * DAY).limit == today.limit
-    assert today.remaining >= 0
+    # A later call may set a lower limit than the one under which a reservation was made.
+    assert today.reserved <= LIMIT + 70
     assert_remaining_is_consistent()
 
 

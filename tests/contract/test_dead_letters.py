@@ -17,7 +17,7 @@ from local.runtime import aws_clients
 from tests.support.builders.failures import a_failure_report
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
 from tests.support.builders.tasks import ID, a_task, claim_task
-from tests.support.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, moto_stack
 
 EMOJI = "😀"
 DUE = "2026-02-17T12:00:00.000Z"
@@ -31,7 +31,7 @@ def _empty_tables() -> None:
 
 @pytest.fixture
 def client() -> Iterator[StackClient]:
-    with running_stack() as running:
+    with moto_stack() as running:
         yield running
 
 

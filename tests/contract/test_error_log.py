@@ -1,55 +1,45 @@
-"""The error log: errors are stored and counted once, and listed by task, subject and category."""
+"""The error log: the records of failed runs, listed by task, subject and category."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.aws.dynamodb.error_log import MAX_ATTEMPTS, DynamoErrorLog
-from duecourse.adapters.aws.dynamodb.tracking_models import TrackerItem
-from duecourse.domain.journal.error_log import LoggedError
+from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
+from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
+from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
+from duecourse.domain.journal.error_log import LoggedError, error_to_json
+from duecourse.domain.journal.journal_entries import JournalEntries
+from duecourse.domain.journal.learning_counters import RunRef
+from duecourse.domain.journal.run_record import RunRecord, to_logged_error
+from duecourse.domain.requests.stored_run import run_to_stored
+from duecourse.domain.tasks.run import RunStatus
 from duecourse.ports.journal import ErrorPage
-from pynamodb.exceptions import TransactWriteError
 
-from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
-from local.testing.faults import Fault, Faults, SimulatedCrash
-from tests.contract.conflicts import simulate_conflicts
+from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from tests.contract.conftest import RETENTION
-from tests.support.builders.failures import a_logged_error, a_recovery
+from tests.support.builders.failures import a_run_record
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.tasks import ID
 
 SUBJECT: dict[str, Any] = {"subject": "story-1", "payload": {"provider": "openai"}}
+TODAY = "2026-02-17"
 ListPage = Callable[..., ErrorPage]
 
 
 @pytest.fixture
-def pauses() -> list[int]:
-    return []
+def log() -> DynamoErrorLog:
+    return DynamoErrorLog(retention=RETENTION)
 
 
-@pytest.fixture
-def log(pauses: list[int]) -> DynamoErrorLog:
-    return DynamoErrorLog(retention=RETENTION, backoff=pauses.append)
-
-
-def scan_table(table: str) -> list[dict[str, Any]]:
-    pages = boto3.client("dynamodb").get_paginator("scan").paginate(TableName=table)
-    items = [item for page in pages for item in page["Items"]]
-    return sorted(items, key=str)
-
-
-def counter(name: str, day: str = "2026-02-17") -> dict[str, int]:
-    key = {"day": {"S": day}, "counter": {"S": name}}
-    item = boto3.client("dynamodb").get_item(TableName="StatsTable", Key=key).get("Item", {})
-    item.pop("expires_at", None)
-    return {attr: int(value["N"]) for attr, value in item.items() if "N" in value}
+def record(journal: DynamoJournal, *records: RunRecord) -> None:
+    journal.write([JournalEntries(version=one.version, record=one) for one in records])
 
 
 def ids(errors: Sequence[LoggedError]) -> list[str]:
@@ -67,60 +57,212 @@ def list_all_pages(list_page: ListPage, name: str, *, limit: int, now: datetime 
     return ids_listed
 
 
+def list_everywhere(log: DynamoErrorLog, *, category: str = "timeout") -> list[list[LoggedError]]:
+    """Return the errors of the task, of its subject and of the category."""
+    return [
+        list(log.list_by_task(ID)),
+        list(log.list_by_subject("story-1", limit=9, cursor=None, now=NOW).items),
+        list(log.list_by_category(category, limit=9, cursor=None, now=NOW).items),
+    ]
+
+
 # Stored and listed
 
 
-def test_an_error_is_listed_by_task_subject_and_category(log: DynamoErrorLog) -> None:
-    error, run = a_logged_error(task=SUBJECT)
-    assert log.record_error(error, run)
-    assert log.list_by_task(ID) == [error]
-    for page in (
-        log.list_by_subject("story-1", limit=9, cursor=None, now=NOW),
-        log.list_by_category("timeout", limit=9, cursor=None, now=NOW),
-    ):
-        assert page == ErrorPage([error], None)
+def test_an_error_is_listed_by_task_subject_and_category(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    failed = a_run_record(
+        task={**SUBJECT, "type": "action", "policy": "agent"}, next_retry_at=NOW + MINUTE
+    )
+    record(journal, failed)
+    assert list_everywhere(log) == [[to_logged_error(failed)]] * 3
 
 
-def test_the_errors_of_a_task_are_listed_oldest_first(log: DynamoErrorLog) -> None:
+def test_the_errors_of_a_task_are_listed_oldest_first(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
     for n in (2, 0, 1):
-        log.record_error(*a_logged_error(f"run-{n}", at=NOW + n * MINUTE, attempt=n + 1))
+        record(journal, a_run_record(f"run-{n}", at=NOW + n * MINUTE, attempt=n + 1))
     assert ids(log.list_by_task(ID)) == ["run-0", "run-1", "run-2"]
 
 
-def test_errors_of_others_are_not_listed(log: DynamoErrorLog) -> None:
-    log.record_error(*a_logged_error(task=SUBJECT))
+def test_errors_of_others_are_not_listed(log: DynamoErrorLog, journal: DynamoJournal) -> None:
+    record(journal, a_run_record(task=SUBJECT))
     assert log.list_by_task("another") == []
     assert list_all_pages(log.list_by_subject, "story-2", limit=1) == []
     assert list_all_pages(log.list_by_category, "time", limit=1) == []
 
 
-def test_every_stored_item_expires(log: DynamoErrorLog) -> None:
-    log.record_error(*a_logged_error(task=SUBJECT))
-    log.record_recovery(a_recovery())
-    assert {"expires_at"} <= set.intersection(
-        *(set(item) for table in ("JournalTable", "StatsTable") for item in scan_table(table))
+def test_a_run_that_did_not_fail_is_no_error(log: DynamoErrorLog, journal: DynamoJournal) -> None:
+    failed = a_run_record(task=SUBJECT)
+    for status in (RunStatus.COMMITTED, RunStatus.CANCELLED):
+        run = replace(failed.run, id=str(status), status=status, error=None, category=None)
+        record(journal, replace(failed, run=run))
+    assert list_everywhere(log) == [[]] * 3
+
+
+def test_an_error_without_a_subject_is_listed_by_category(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    crash: dict[str, Any] = {"status": RunStatus.CRASHED, "error": None, "category": None}
+    record(journal, a_run_record(**crash, diagnosis=None))
+    assert [ids(errors) for errors in list_everywhere(log, category="unknown")] == [
+        *(["run-1"], [], ["run-1"]),
+    ]
+
+
+def test_a_run_that_failed_longer_than_a_day_is_found_by_its_end(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    record(journal, a_run_record(task=SUBJECT, at=NOW, started_at=NOW - 3 * DAY))
+    assert [ids(errors) for errors in list_everywhere(log)] == [["run-1"]] * 3
+
+
+def test_every_stored_item_expires(journal: DynamoJournal) -> None:
+    record(journal, a_run_record(task=SUBJECT))
+    items = boto3.client("dynamodb").scan(TableName="JournalTable")["Items"]
+    assert [int(item["expires_at"]["N"]) for item in items] == [(NOW + RETENTION).timestamp()] * 3
+
+
+# Reclassified and resolved runs
+
+
+def amend(before: RunRecord, **fields: Any) -> RunRecord:
+    former = before.run.error_category
+    run = replace(before.run, **fields)
+    is_moved = run.error_category != former
+    return replace(before, run=run, events=None, former_category=former if is_moved else None)
+
+
+def test_a_reclassified_error_is_listed_by_its_new_category_only(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    failed = a_run_record(task=SUBJECT)
+    after = amend(failed, category="rate_limit")
+    record(journal, failed, after)
+    expected = replace(to_logged_error(failed), category="rate_limit")
+    assert list_everywhere(log, category="rate_limit") == [[expected]] * 3
+    assert list_all_pages(log.list_by_category, "timeout", limit=9) == []
+
+
+def test_a_run_reclassified_back_is_listed_by_its_first_category(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    failed = a_run_record(task=SUBJECT)
+    after = amend(failed, category="rate_limit")
+    for batch in ([failed], [after], [amend(after, category="timeout")]):
+        record(journal, *batch)
+    assert list_everywhere(log) == [[to_logged_error(failed)]] * 3
+    assert list_all_pages(log.list_by_category, "rate_limit", limit=9) == []
+
+
+def test_the_retry_time_of_an_amended_error_is_the_new_one(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    failed = a_run_record(next_retry_at=NOW + MINUTE)
+    record(journal, failed, replace(amend(failed, category="x"), next_retry_at=None))
+    assert [error.next_retry_at for error in log.list_by_task(ID)] == [None]
+
+
+def test_an_error_whose_run_a_person_cancelled_is_still_listed(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    """Nobody knew whether its effect had happened, and a person decided to skip it."""
+    failed = a_run_record(task=SUBJECT)
+    record(journal, failed, amend(failed, status=RunStatus.CANCELLED))
+    assert [ids(errors) for errors in list_everywhere(log)] == [["run-1"]] * 3
+
+
+# Records that are missing or unreadable
+
+
+def delete_record() -> None:
+    JournalItem(ID, "r#2026-02-17T12:00:00.000Z#run-1").delete()
+
+
+def test_an_error_whose_record_expired_is_left_out(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    """DynamoDB deletes expired items in any order."""
+    record(journal, a_run_record(task=SUBJECT), a_run_record("run-2", task=SUBJECT))
+    delete_record()
+    assert [ids(errors) for errors in list_everywhere(log)] == [["run-2"]] * 3
+
+
+@pytest.mark.parametrize(
+    ("key", "attribute", "value"),
+    [
+        ((ID, "r#2026-02-17T12:00:00.000Z#run-1"), "ended_run", "{}"),
+        (("subject#story-1", "x#2026-02-17T12:00:00.000Z#run-1"), "detail", "{}"),
+    ],
+    ids=["record", "pointer"],
+)
+def test_an_unreadable_item_is_left_out(
+    log: DynamoErrorLog, journal: DynamoJournal, key: tuple[str, str], attribute: str, value: str
+) -> None:
+    record(journal, a_run_record(task=SUBJECT), a_run_record("run-2", task=SUBJECT))
+    boto3.client("dynamodb").update_item(
+        TableName="JournalTable",
+        Key={"task_id": {"S": key[0]}, "entry": {"S": key[1]}},
+        UpdateExpression="SET #name = :value",
+        ConditionExpression="attribute_exists(#name)",
+        ExpressionAttributeNames={"#name": attribute},
+        ExpressionAttributeValues={":value": {"S": value}},
     )
-    entries = [item for item in scan_table("JournalTable") if item["entry"]["S"].startswith("x#")]
-    assert {int(item["expires_at"]["N"]) for item in entries} == {(NOW + RETENTION).timestamp()}
+    page = log.list_by_subject("story-1", limit=9, cursor=None, now=NOW)
+    assert ids(page.items) == ["run-2"]
+
+
+def test_a_page_of_unreadable_errors_has_the_cursor_of_the_next(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    record(
+        journal, a_run_record("run-0", at=NOW - MINUTE, task=SUBJECT), a_run_record(task=SUBJECT)
+    )
+    delete_record()
+    page = log.list_by_subject("story-1", limit=1, cursor=None, now=NOW)
+    assert page.items == []
+    page = log.list_by_subject("story-1", limit=1, cursor=page.next_cursor, now=NOW)
+    assert ids(page.items) == ["run-0"]
+
+
+# Finding records
+
+
+def test_records_are_found_by_their_references(log: DynamoErrorLog, journal: DynamoJournal) -> None:
+    failed = a_run_record(at=NOW + MINUTE, started_at=NOW)
+    record(journal, failed)
+    known = RunRef(NOW + MINUTE, ID, "run-1", NOW)
+    missing = RunRef(NOW, ID, "run-2", NOW)
+    found = log.find_records([known, missing])
+    assert list(found) == ["run-1"]
+    assert to_logged_error(found["run-1"]) == to_logged_error(failed)
+
+
+def test_no_references_cost_no_read(log: DynamoErrorLog, calls: CallInterceptor) -> None:
+    with attribute_calls_to("api"):
+        assert log.find_records([]) == {}
+    assert not calls.counts
 
 
 # Paging
 
 
-def record_spread_errors(log: DynamoErrorLog) -> list[str]:
+def record_spread_errors(journal: DynamoJournal) -> list[str]:
     """Record errors over several days, some in one millisecond; return their ids newest first."""
     moments = [NOW - 29 * DAY, NOW - 3 * DAY, *[NOW - HOUR] * 4, NOW - MINUTE, NOW]
     for n, at in enumerate(moments):
-        log.record_error(*a_logged_error(f"run-{n}", at=at, task=SUBJECT))
+        record(journal, a_run_record(f"run-{n}", at=at, task=SUBJECT))
     return [f"run-{n}" for n in reversed(range(len(moments)))]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 8, 9])
 @pytest.mark.parametrize("by", ["subject", "category"])
 def test_paging_lists_every_error_once_newest_first(
-    log: DynamoErrorLog, by: str, limit: int
+    log: DynamoErrorLog, journal: DynamoJournal, by: str, limit: int
 ) -> None:
-    expected = record_spread_errors(log)
+    expected = record_spread_errors(journal)
     list_page, name = {
         "subject": (log.list_by_subject, "story-1"),
         "category": (log.list_by_category, "timeout"),
@@ -130,14 +272,14 @@ def test_paging_lists_every_error_once_newest_first(
 
 @pytest.mark.parametrize("by", ["subject", "category"])
 def test_an_error_during_paging_neither_skips_nor_repeats_others(
-    log: DynamoErrorLog, by: str
+    log: DynamoErrorLog, journal: DynamoJournal, by: str
 ) -> None:
-    expected = record_spread_errors(log)
+    expected = record_spread_errors(journal)
     list_page: ListPage = log.list_by_subject if by == "subject" else log.list_by_category
     name = "story-1" if by == "subject" else "timeout"
     page = list_page(name, limit=3, cursor=None, now=NOW)
     ids_listed = ids(page.items)
-    log.record_error(*a_logged_error("new", at=NOW + MILLISECOND, task=SUBJECT))
+    record(journal, a_run_record("new", at=NOW + MILLISECOND, task=SUBJECT))
     while page.next_cursor:
         page = list_page(name, limit=3, cursor=page.next_cursor, now=NOW + MINUTE)
         ids_listed += ids(page.items)
@@ -146,11 +288,13 @@ def test_an_error_during_paging_neither_skips_nor_repeats_others(
 
 
 @pytest.mark.parametrize("by", ["subject", "category"])
-def test_errors_older_than_thirty_days_are_not_listed(log: DynamoErrorLog, by: str) -> None:
+def test_errors_older_than_thirty_days_are_not_listed(
+    log: DynamoErrorLog, journal: DynamoJournal, by: str
+) -> None:
     list_page: ListPage = log.list_by_subject if by == "subject" else log.list_by_category
     name = "story-1" if by == "subject" else "timeout"
     for n in (29, 30, 31):
-        log.record_error(*a_logged_error(f"run-{n}", at=NOW - n * DAY, task=SUBJECT))
+        record(journal, a_run_record(f"run-{n}", at=NOW - n * DAY, task=SUBJECT))
     assert list_all_pages(list_page, name, limit=9) == ["run-30", "run-29"][::-1]
 
 
@@ -159,7 +303,21 @@ def test_listing_a_category_queries_a_bounded_number_of_days(
 ) -> None:
     with attribute_calls_to("api"):
         log.list_by_category("timeout", limit=9, cursor=None, now=NOW)
-    assert calls.counts["api", "dynamodb.Query"] == 31
+    assert calls.counts == {("api", "dynamodb.Query"): 31}
+
+
+@pytest.mark.parametrize("by", ["subject", "category"])
+def test_a_page_costs_one_request_for_all_its_records(
+    log: DynamoErrorLog, journal: DynamoJournal, calls: CallInterceptor, by: str
+) -> None:
+    record(journal, *(a_run_record(f"run-{n}", task=SUBJECT) for n in range(20)))
+    list_page: ListPage = log.list_by_subject if by == "subject" else log.list_by_category
+    with attribute_calls_to("api"):
+        page = list_page(
+            "story-1" if by == "subject" else "timeout", limit=19, cursor=None, now=NOW
+        )
+    assert len(page.items) == 19
+    assert calls.counts == {("api", "dynamodb.Query"): 1, ("api", "dynamodb.BatchGetItem"): 1}
 
 
 def a_cursor(*parts: Any) -> str:
@@ -198,141 +356,57 @@ def test_a_malformed_cursor_is_refused(log: DynamoErrorLog, cursor: str) -> None
         log.list_by_category("timeout", limit=1, cursor=cursor, now=NOW)
 
 
-# Counted once
+# Errors of version 0.1
 
 
-def test_a_failure_delivered_twice_counts_once(log: DynamoErrorLog) -> None:
-    failure = a_logged_error(task=SUBJECT)
-    assert log.record_error(*failure)
-    before = scan_table("JournalTable"), scan_table("StatsTable")
-    assert not log.record_error(*failure)
-    assert (scan_table("JournalTable"), scan_table("StatsTable")) == before
-    expected = {"errors": 1, "retries": 1, "failures": 1, "hc": 1}  # at noon
-    assert counter("category#timeout") == expected
+def put_old_error(failed: RunRecord) -> LoggedError:
+    """Store an error as version 0.1 did: a run without events, and three copies of the error."""
+    error = to_logged_error(failed)
+    at, entry = error_to_json(error)["at"], f"x#{error_to_json(error)['at']}#{error.id}"
+    stored = {name: value for name, value in error_to_json(error).items() if value is not None}
+    expires_at = int((error.at + RETENTION).timestamp())
+    for key in (ID, f"subject#{error.subject}", f"category#{error.category}#{at[:10]}"):
+        JournalItem(key, entry, at=at, error=stored, expires_at=expires_at).save()
+    started = error_to_json(error)["at"]
+    run = run_to_stored(failed.run)
+    JournalItem(ID, f"r#{started}#{error.id}", at=at, run=run, expires_at=expires_at).save()
+    return error
 
 
-def test_a_recovery_delivered_twice_counts_once(log: DynamoErrorLog) -> None:
-    log.record_error(*a_logged_error(at=NOW - 3 * DAY, task=SUBJECT))
-    assert log.record_recovery(a_recovery(provider="openai"))
-    assert not log.record_recovery(a_recovery(provider="openai"))
-    assert counter("after_retries") == {"runs": 1, "retries": 1, "r1": 1}
-    assert counter("provider#openai") == {"recovered": 1}
+def test_an_error_of_version_0_1_is_listed_once(log: DynamoErrorLog) -> None:
+    error = put_old_error(a_run_record(task=SUBJECT))
+    assert list_everywhere(log) == [[error]] * 3
 
 
-def test_a_recovery_counts_where_its_occurrence_failed_first(log: DynamoErrorLog) -> None:
-    log.record_error(*a_logged_error("run-1", at=NOW - 3 * DAY))
-    log.record_error(*a_logged_error("run-2", at=NOW - 2 * DAY, attempt=2, category="rate_limit"))
-    log.record_recovery(a_recovery("run-3"))
-    assert counter("category#timeout", "2026-02-14")["recovered"] == 1
-    assert "recovered" not in counter("category#rate_limit", "2026-02-15")
-
-
-def test_a_recovery_from_an_expired_failure_counts_its_retries(log: DynamoErrorLog) -> None:
-    log.record_recovery(a_recovery(retry_count=2))
-    assert counter("after_retries") == {"runs": 1, "retries": 2, "r2": 1}
-
-
-CALLS_OF_RECORD = ["dynamodb.GetItem", "dynamodb.TransactWriteItems"]
-
-
-@pytest.mark.parametrize("call", CALLS_OF_RECORD)
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("kind", ["crash", "timeout"])
-@pytest.mark.parametrize("kind_of_record", ["failure", "recovery"])
-def test_each_record_is_counted_once_whichever_call_fails(
-    log: DynamoErrorLog,
-    faults: Faults,
-    calls: CallInterceptor,
-    kind_of_record: str,
-    call: str,
-    when: str,
-    kind: str,
+@pytest.mark.parametrize("limit", [1, 2, 3, 9])
+def test_errors_of_both_versions_are_listed_in_order(
+    log: DynamoErrorLog, journal: DynamoJournal, limit: int
 ) -> None:
-    """A record is redelivered after a crash, even if it was already stored."""
-
-    def deliver() -> None:
-        if kind_of_record == "failure":
-            log.record_error(*a_logged_error(task=SUBJECT))
+    for n in range(4):
+        failed = a_run_record(f"run-{n}", at=NOW - 4 * MINUTE + n * MINUTE, task=SUBJECT)
+        if n % 2:
+            record(journal, failed)
         else:
-            log.record_recovery(a_recovery())
-
-    if kind_of_record == "recovery":
-        log.record_error(*a_logged_error(task=SUBJECT))
-    faults.add(Fault(call, when=when, kind=kind))
-    with attribute_calls_to("journal"):
-        with suppress(SimulatedCrash):
-            deliver()
-        assert not faults.has_pending_for("journal"), "the fault occurred"
-        deliver()
-    assert calls.counts["journal", call] > 1
-    assert counter("category#timeout")["errors"] == 1
-    assert counter("category#timeout").get("recovered") == (
-        1 if kind_of_record == "recovery" else None
-    )
-    assert len(log.list_by_task(ID)) == 1
-    assert TrackerItem.get("tracker#subject#story-1", "tracker").version == 1
+            put_old_error(failed)
+    newest_first = ["run-3", "run-2", "run-1", "run-0"]
+    assert ids(log.list_by_task(ID)) == newest_first[::-1]
+    assert list_all_pages(log.list_by_subject, "story-1", limit=limit) == newest_first
+    assert list_all_pages(log.list_by_category, "timeout", limit=limit) == newest_first
 
 
-# Races
-
-
-def test_two_writers_racing_on_one_tracker_are_both_counted(
-    log: DynamoErrorLog, calls: CallInterceptor, pauses: list[int]
+def test_an_error_that_old_and_new_code_both_stored_is_listed_once(
+    log: DynamoErrorLog, journal: DynamoJournal
 ) -> None:
-    """The second writes between the first one's read of the tracker and its write."""
-    concurrent_log = DynamoErrorLog(retention=RETENTION, backoff=pauses.append)
-    budget: dict[str, Any] = {"category": "budget_exceeded", "task": SUBJECT}
-
-    def on_call(call: Call) -> None:
-        if call.operation == "GetItem":
-            calls.on_aws_call = None
-            concurrent_log.record_error(*a_logged_error("run-b", at=NOW + MINUTE, **budget))
-
-    calls.on_aws_call = on_call
-    assert log.record_error(*a_logged_error("run-a", **budget))
-    assert pauses == [1]
-    tracker = TrackerItem.get("tracker#subject#story-1", "tracker")
-    assert (tracker.version, tracker.errors) == (2, {"2026-02-17": 2})
-    assert counter("category#budget_exceeded")["errors"] == 2
-    assert counter("category#budget_exceeded")["blocked"] == 1
+    """They run side by side for minutes, and a batch may come to both."""
+    failed = a_run_record(task=SUBJECT)
+    put_old_error(failed)
+    record(journal, failed)
+    assert [ids(errors) for errors in list_everywhere(log)] == [["run-1"]] * 3
 
 
-def test_a_conflict_is_retried_after_a_pause(log: DynamoErrorLog, pauses: list[int]) -> None:
-    with simulate_conflicts(MAX_ATTEMPTS - 1):
-        assert log.record_error(*a_logged_error())
-    assert pauses == [1, 2, 3, 4, 5]
-    assert counter("category#timeout")["errors"] == 1
-
-
-def test_a_persistent_conflict_raises_and_stores_nothing(
-    log: DynamoErrorLog, pauses: list[int]
-) -> None:
-    with simulate_conflicts(MAX_ATTEMPTS), pytest.raises(TransactWriteError):
-        log.record_error(*a_logged_error())
-    assert len(pauses) == MAX_ATTEMPTS - 1
-    assert scan_table("StatsTable") == scan_table("JournalTable") == []
-
-
-def test_a_permanent_error_is_not_retried(log: DynamoErrorLog, pauses: list[int]) -> None:
-    with simulate_conflicts(1, code="ValidationError"), pytest.raises(TransactWriteError):
-        log.record_error(*a_logged_error())
-    assert pauses == []
-
-
-# Trackers
-
-
-def test_a_tracker_counts_each_error(log: DynamoErrorLog) -> None:
-    for n in range(6):
-        log.record_error(*a_logged_error(f"run-{n}", at=NOW + n * timedelta(hours=5), task=SUBJECT))
-    tracker = TrackerItem.get("tracker#subject#story-1", "tracker")
-    assert tracker.errors == {"2026-02-17": 3, "2026-02-18": 3}
-    assert (tracker.repeats, tracker.repeated_since) == ("y", "2026-02-17T22:00:00.000Z")
-
-
-def test_a_tracker_with_three_failures_is_not_indexed(log: DynamoErrorLog) -> None:
-    for n in range(3):
-        log.record_error(*a_logged_error(f"run-{n}", at=NOW + n * MINUTE))
-    tracker = TrackerItem.get(f"tracker#task#{ID}", "tracker")
-    assert tracker.repeats is None
-    assert tracker.repeated_since is None
+def test_an_unreadable_error_of_version_0_1_is_left_out(log: DynamoErrorLog) -> None:
+    put_old_error(a_run_record(task=SUBJECT))
+    item = JournalItem.get("subject#story-1", "x#2026-02-17T12:00:00.000Z#run-1")
+    item.error = {"id": "run-1"}
+    item.save()
+    assert list_all_pages(log.list_by_subject, "story-1", limit=9) == []

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
 from botocore.stub import ANY, Stubber
+from duecourse.adapters.aws.bus_rules import BusRules
 from duecourse.adapters.aws.eventbridge import MAX_ATTEMPTS, MAX_REQUEST_BYTES, EventBridgeBus
 from duecourse.domain.errors import PublishError
 from duecourse.domain.events.event import LiveEvent
+from duecourse.domain.events.rule_patterns import EVERYTHING, MatchableTypes
 from duecourse.domain.tasks.event import EventType
 
 from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
@@ -27,6 +30,16 @@ FAILED_ENTRY = {"ErrorCode": "InternalFailure", "ErrorMessage": "try again"}
 PUBLISHED_ENTRY = {"EventId": "11710aed-b79e-4468-a20b-bb3c0c3b4860"}
 
 
+class MatchingRules(BusRules):
+    """Rules that match these types; without any, every type."""
+
+    def __init__(self, *types: str) -> None:
+        self._types = types
+
+    def matchable_types(self) -> MatchableTypes:
+        return MatchableTypes(frozenset(self._types)) if self._types else EVERYTHING
+
+
 @pytest.fixture(scope="module")
 def client(aws: Resolver) -> EventBridgeClient:  # noqa: ARG001 - its region
     client: EventBridgeClient = boto3.client("events")
@@ -40,7 +53,7 @@ def pauses() -> list[int]:
 
 @pytest.fixture
 def bus(client: EventBridgeClient, pauses: list[int]) -> EventBridgeBus:
-    return EventBridgeBus(client, NAME, backoff=pauses.append)
+    return EventBridgeBus(client, NAME, MatchingRules(), backoff=pauses.append)
 
 
 @pytest.fixture
@@ -221,3 +234,32 @@ def test_an_error_of_the_bus_raises_with_the_published_count(
             bus.publish(events(12))
     assert unpublished.value.published_count == 11
     assert isinstance(unpublished.value.__cause__, client.exceptions.ClientError)
+
+
+# Events that no rule can match
+
+
+def a_completed_event(n: int) -> LiveEvent:
+    return replace(an_event(n), type=EventType.TASK_COMPLETED)
+
+
+def test_only_events_that_a_rule_can_match_are_published(
+    client: EventBridgeClient, requests: list[list[dict[str, Any]]]
+) -> None:
+    bus = EventBridgeBus(client, NAME, MatchingRules("task:failed"), backoff=lambda _: None)
+    bus.publish([an_event(1), a_completed_event(2), an_event(3)])
+    [entries] = requests
+    assert event_ids_in(entries) == [f"{ID}:1:0", f"{ID}:3:0"]
+    bus.publish([a_completed_event(4)])
+    assert len(requests) == 1
+
+
+def test_a_failure_is_reported_at_its_place_among_all_events(client: EventBridgeClient) -> None:
+    bus = EventBridgeBus(client, NAME, MatchingRules("task:failed"), backoff=lambda _: None)
+    with Stubber(client) as stubber:
+        stub_put_events(stubber, [PUBLISHED_ENTRY, FAILED_ENTRY])
+        for _ in range(MAX_ATTEMPTS - 1):
+            stub_put_events(stubber, [FAILED_ENTRY])
+        with pytest.raises(PublishError) as unpublished:
+            bus.publish([an_event(1), a_completed_event(2), a_completed_event(3), an_event(4)])
+    assert unpublished.value.published_count == 3

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain.dispatch.lanes import DUE_LANES, Lane, partitions_of
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -81,7 +82,7 @@ def test_a_stale_index_entry_is_not_listed(
     assert dynamo.list_soonest(10) == [current]
 
 
-def test_listing_costs_a_query_per_shard_and_one_batch_read(
+def test_listing_costs_a_query_per_partition_and_one_batch_read(
     dynamo: DynamoTaskStore, calls: CallInterceptor
 ) -> None:
     create(dynamo, *(a_numbered_task(n, due_at=NOW + n * MINUTE) for n in range(30)))
@@ -94,4 +95,13 @@ def test_listing_costs_a_query_per_shard_and_one_batch_read(
     calls.on_aws_call = record_request
     with attribute_calls_to("me"):
         assert len(dynamo.list_soonest(6)) == 6
-    assert requests == [*[("Query", 6)] * SHARDS, ("BatchGetItem", 6)]
+    partitions = len(partitions_of(DUE_LANES, SHARDS))
+    assert requests == [*[("Query", 6)] * partitions, ("BatchGetItem", 6)]
+
+
+def test_only_the_given_lanes_are_read(dynamo: DynamoTaskStore, calls: CallInterceptor) -> None:
+    reminder, action = create(dynamo, a_numbered_task(0), a_numbered_task(1, type="action"))
+    with attribute_calls_to("me"):
+        assert dynamo.list_soonest(6, [Lane.SLOW]) == [action]
+    assert calls.counts["me", "dynamodb.Query"] == SHARDS
+    assert dynamo.list_soonest(6, [Lane.NEW_REMINDER]) == [reminder]

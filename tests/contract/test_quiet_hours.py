@@ -46,6 +46,12 @@ def test_an_unknown_owner_has_no_quiet_hours(container: Container) -> None:
     assert container().get(ADA) is None
 
 
+def test_the_store_says_whether_anybody_has_quiet_hours(container: Container) -> None:
+    assert container().is_unused()
+    container().set(ADA, NIGHT)
+    assert not container().is_unused()
+
+
 def test_quiet_hours_are_stored_per_owner_and_channel(container: Container) -> None:
     container().set(ADA, NIGHT)
     assert container().get_cached(ADA) == container().get(ADA) == NIGHT

@@ -15,7 +15,6 @@ from local.testing.faults import Fault, Faults
 from tests.contract.conflicts import simulate_conflicts
 from tests.support.builders.failures import a_subject
 from tests.support.builders.moments import NOW
-from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import ID, a_task
 
 NEW_ID = "ffffffff-0000-4000-8000-000000000000"
@@ -29,12 +28,10 @@ def test_a_save_creates_the_new_task(store: TaskStore) -> None:
     assert (store.get(ID), store.get(NEW_ID)) == (after, NEW_TASK)
 
 
-def test_a_save_writes_subject_run_and_new_task_together(store: TaskStore) -> None:
+def test_a_save_writes_subject_and_new_task_together(store: TaskStore) -> None:
     task = store.create(a_task(subject="story-1"))
     after = user_actions.pause(task)
-    store.save(
-        task, after, subject=a_subject(version=1), ended_run=a_run(ended_at=NOW), new_task=NEW_TASK
-    )
+    store.save(task, after, subject=a_subject(version=1), new_task=NEW_TASK)
     assert (store.get(ID), store.get(NEW_ID)) == (after, NEW_TASK)
 
 

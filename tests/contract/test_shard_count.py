@@ -70,9 +70,11 @@ def test_every_task_is_found_under_every_later_shard_count(
 def test_paging_continues_across_a_change_of_the_shard_count() -> None:
     tasks = create_tasks(store_with(8), range(20))
     scan_with(8)
-    first_page = store_with(8).list_page(TaskFilter(), limit=7, cursor=None)
+    first_page = store_with(8).list_page(TaskFilter(), limit=7, cursor=None, now=NOW)
     scan_with(2)
-    second_page = store_with(2).list_page(TaskFilter(), limit=20, cursor=first_page.next_cursor)
+    second_page = store_with(2).list_page(
+        TaskFilter(), limit=20, cursor=first_page.next_cursor, now=NOW
+    )
     assert [*first_page.items, *second_page.items] == tasks[::-1]
 
 
@@ -124,7 +126,7 @@ def test_the_shard_list_is_read_once_a_minute_and_only_for_listings(calls: CallI
         store.get(task.id)
         assert calls.counts["api", "dynamodb.GetItem"] == 1
         for _ in range(3):
-            store.list_page(TaskFilter(), limit=5, cursor=None)
+            store.list_page(TaskFilter(), limit=5, cursor=None, now=NOW)
             store.list_soonest(5)
         assert calls.counts["api", "dynamodb.GetItem"] == 2
         clock.at += CACHE_TTL

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.stub import ANY, Stubber
+from duecourse.adapters.aws import sqs as adapter
+from duecourse.adapters.aws.journal_dead_letters import SqsJournalDeadLetters
 from duecourse.adapters.aws.sqs import (
+    LaneWorkQueue,
     MessagesNotSentError,
     SqsFailureQueue,
     SqsNotificationQueue,
@@ -23,13 +26,16 @@ from duecourse.adapters.aws.sqs import (
 )
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.notification import Notification
-from duecourse.domain.dispatch.timing import Dispatch
+from duecourse.domain.dispatch.lanes import Lane
+from duecourse.domain.dispatch.timing import LATE_TOLERANCE, Dispatch
+from duecourse.domain.dispatch.unjournaled import UnjournaledRecords, parse_unjournaled
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 
 from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
 from local.runtime.template import Resolver
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.fakes.queues import ListQueue
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
@@ -101,7 +107,8 @@ def test_ten_messages_go_in_one_request(
     [
         (-HOUR, 0),
         (timedelta(0), 0),
-        (timedelta(seconds=2) - MILLISECOND, 1),
+        (timedelta(seconds=2) - LATE_TOLERANCE - MILLISECOND, 1),
+        (timedelta(seconds=2) - LATE_TOLERANCE, 2),
         (2 * MINUTE, 120),
         (15 * MINUTE, 900),
         (HOUR, 900),
@@ -157,6 +164,33 @@ def test_a_task_id_can_be_other_than_a_uuid(task_id: str) -> None:
     assert dispatch_from_body(body) == Dispatch(NOW, task_id)
 
 
+@pytest.mark.parametrize("lane", [*Lane, None])
+def test_a_dispatch_keeps_its_lane(
+    queue: SqsWorkQueue, client: SQSClient, url: str, lane: Lane | None
+) -> None:
+    queue.send([Dispatch(NOW, "task", lane)], now=NOW)
+    [dispatch] = receive_dispatches(client, url)
+    assert dispatch.lane is lane
+
+
+@pytest.mark.parametrize("lane", [None, 99, -1, "2", True, [], 1.0])
+def test_a_lane_that_only_other_code_knows_is_ignored(lane: Any) -> None:
+    body = json.dumps({"task_id": "x", "due_at": "2026-02-17T12:00:00Z", "lane": lane})
+    assert dispatch_from_body(body).lane is None
+
+
+def test_each_dispatch_goes_to_the_queue_of_its_lane() -> None:
+    work, slow = ListQueue(), ListQueue()
+    lanes = [*Lane, None]
+    queue = LaneWorkQueue(work, slow)
+    sent = queue.send((Dispatch(NOW, f"{lane}", lane) for lane in lanes), now=NOW)
+    assert sent == len(lanes)
+    assert {one.lane for one in slow} == {
+        *(Lane.SLOW, Lane.SLOW_RETRY, Lane.LONG_RETRY, Lane.VERIFICATION)
+    }
+    assert {one.lane for one in work} == {*lanes} - {one.lane for one in slow}
+
+
 # Reports
 
 
@@ -197,14 +231,114 @@ def test_a_failure_report_arrives_unchanged(client: SQSClient, url: str, message
 # Notifications
 
 
-def a_notification(text: str = "Done") -> Notification:
+def a_notification(text: str = "Done", *, key: str = "x:3") -> Notification:
     return Notification(
         channel="console",
         target="ada",
         message=ChatMessage(text),
-        idempotency_key="x:3",
+        idempotency_key=key,
         task_id="x",
     )
+
+
+def notifications(*numbers: int) -> list[Notification]:
+    return [a_notification(key=f"x:{n}") for n in numbers]
+
+
+def receive_keys(client: SQSClient, url: str) -> list[str]:
+    """Return the keys of all notifications in the queue, sorted."""
+    keys: list[str] = []
+    while messages := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+        keys += [notification_from_body(one["Body"]).idempotency_key for one in messages]
+    return sorted(keys, key=lambda key: int(key.partition(":")[2]))
+
+
+def keys_of(*numbers: int) -> list[str]:
+    return [f"x:{n}" for n in numbers]
+
+
+def refuse(sqs: Stubber, *positions: int) -> None:
+    """Answer the next batch as if SQS refused the entries with these ids."""
+    failed = [{"Id": str(n), "SenderFault": False, "Code": "Busy"} for n in positions]
+    sqs.add_response(
+        "send_message_batch",
+        {"Successful": [], "Failed": failed},
+        {"QueueUrl": ANY, "Entries": ANY},
+    )
+
+
+@pytest.mark.parametrize(("number", "requests"), [(0, 0), (1, 1), (10, 1), (11, 2), (25, 3)])
+def test_notifications_are_sent_in_batches_of_ten(
+    client: SQSClient, url: str, calls: CallInterceptor, number: int, requests: int
+) -> None:
+    with attribute_calls_to("me"):
+        sent_count = SqsNotificationQueue(client, url).send_all(notifications(*range(number)))
+    assert sent_count == number
+    assert calls.counts["me", "sqs.SendMessageBatch"] == requests
+    assert receive_keys(client, url) == keys_of(*range(number))
+
+
+def test_a_notification_that_was_sent_is_not_sent_again(client: SQSClient, url: str) -> None:
+    queue = SqsNotificationQueue(client, url)
+    assert queue.send_all(notifications(1, 2, 3)) == 3
+    assert queue.send_all(notifications(2, 3, 4)) == 3
+    assert receive_keys(client, url) == keys_of(1, 2, 3, 4)
+
+
+def test_a_batch_that_was_sent_costs_no_request(
+    client: SQSClient, url: str, calls: CallInterceptor
+) -> None:
+    queue = SqsNotificationQueue(client, url)
+    with attribute_calls_to("me"):
+        for _ in range(2):
+            assert queue.send_all(notifications(*range(10))) == 10
+    assert calls.counts["me", "sqs.SendMessageBatch"] == 1
+
+
+def test_another_container_sends_again(client: SQSClient, url: str) -> None:
+    for _ in range(2):
+        SqsNotificationQueue(client, url).send_all(notifications(1))
+    assert receive_keys(client, url) == keys_of(1, 1)
+
+
+@pytest.mark.parametrize(("refused", "sent_count"), [([0], 0), ([2], 2), ([1, 3], 1)])
+def test_what_sqs_took_after_the_first_refusal_is_not_sent_again(
+    client: SQSClient, url: str, refused: list[int], sent_count: int
+) -> None:
+    queue = SqsNotificationQueue(client, url)
+    with Stubber(client) as sqs:
+        refuse(sqs, *refused)
+        assert queue.send_all(notifications(*range(5))) == sent_count
+    assert queue.send_all(notifications(*range(sent_count, 5))) == 5 - sent_count
+    assert receive_keys(client, url) == keys_of(*refused)
+
+
+def test_a_refusal_in_the_second_batch_stops_there(client: SQSClient, url: str) -> None:
+    queue = SqsNotificationQueue(client, url)
+    queue.send_all(notifications(*range(10)))
+    with Stubber(client) as sqs:
+        refuse(sqs, 3)
+        assert queue.send_all(notifications(*range(25))) == 13
+        sqs.assert_no_pending_responses()
+
+
+def test_a_failed_request_is_sent_again_as_a_whole(client: SQSClient, url: str) -> None:
+    queue = SqsNotificationQueue(client, url)
+    with Stubber(client) as sqs:
+        sqs.add_client_error("send_message_batch", "ServiceUnavailable", http_status_code=503)
+        assert queue.send_all(notifications(1, 2)) == 0
+    assert queue.send_all(notifications(1, 2)) == 2
+    assert receive_keys(client, url) == keys_of(1, 2)
+
+
+def test_only_the_latest_keys_are_remembered(
+    client: SQSClient, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapter, "MAX_REMEMBERED", 3)
+    queue = SqsNotificationQueue(client, url)
+    queue.send_all(notifications(*range(4)))
+    queue.send_all(notifications(0, 1))
+    assert receive_keys(client, url) == keys_of(0, 0, 1, 2, 3)
 
 
 @pytest.mark.parametrize("text", ["Done: tea", "é€😀\nnext line", "\ufffe", "x" * 6_000])
@@ -254,3 +388,21 @@ def test_a_notification_without_a_required_field_is_refused(name: str, value: An
 def test_an_invalid_notification_body_is_refused(body: str) -> None:
     with pytest.raises(ValueError, match=r"not a notification|Expecting value"):
         notification_from_body(body)
+
+
+# Changes that the journal sets aside
+
+
+def test_a_change_that_is_set_aside_arrives_with_its_record(client: SQSClient, url: str) -> None:
+    record = {"dynamodb": {"Keys": {"id": {"S": "x"}}, "SequenceNumber": "7"}}
+    unjournaled = UnjournaledRecords([record], "x", "ValueError")
+    SqsJournalDeadLetters(client, url).send(unjournaled)
+    [message] = client.receive_message(QueueUrl=url)["Messages"]
+    assert parse_unjournaled(message["Body"]) == unjournaled
+
+
+def test_a_change_that_cannot_be_set_aside_raises(client: SQSClient, url: str) -> None:
+    with Stubber(client) as sqs:
+        sqs.add_client_error("send_message", "ServiceUnavailable", http_status_code=503)
+        with pytest.raises(client.exceptions.ClientError, match="ServiceUnavailable"):
+            SqsJournalDeadLetters(client, url).send(UnjournaledRecords([{}], None, "ValueError"))

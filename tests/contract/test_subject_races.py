@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from itertools import count
-from typing import Any
 
 import pytest
-from botocore.endpoint import Endpoint
 from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoCircuitBreakerStore
 from duecourse.adapters.aws.dynamodb.subjects import DynamoSubjects
 from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
@@ -19,17 +16,19 @@ from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
+from duecourse.usecases.failures.throttle_retry import RetryThrottle
+from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 
-from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
-from local.runtime.moto_patches import patch_transaction_rollback
+from local.runtime.call_interceptor import attribute_calls_to
 from tests.contract.conftest import RETENTION, SHARDS
 from tests.support.builders.failures import a_failure_report, builtin_policies
 from tests.support.builders.moments import MILLISECOND, NOW
 from tests.support.builders.tasks import an_action, claim_task
-from tests.support.failure_deps import learning_deps
+from tests.support.failure_deps import RETRY_LIMIT, learning_deps
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListQueue
 
+pytestmark = pytest.mark.usefixtures("serialize_calls")
 TASKS = 200
 CONNECTION_REFUSED = Failure.create("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")
 
@@ -45,34 +44,16 @@ class TickingClock(ManualClock):
         return self.at + next(self._ticks) * MILLISECOND
 
 
-class UnthrottledStore(DynamoTaskStore):
-    """Skips the throttling of retries: moto scans all tasks for it, and no test here needs it."""
-
-    def list_latest_retry_times(self, limit: int) -> Sequence[datetime]:  # noqa: ARG002
-        return ()
-
-
 @pytest.fixture
 def store() -> DynamoTaskStore:
-    return UnthrottledStore(shard_count=SHARDS, retention=RETENTION)
+    return DynamoTaskStore(shard_count=SHARDS, retention=RETENTION)
 
 
-@pytest.fixture(autouse=True)
-def _serialize_calls(
-    calls: CallInterceptor,  # noqa: ARG001 - installed below the lock
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[None]:
-    """Call moto from one thread at a time: unlike DynamoDB, it does not write atomically."""
-    endpoint_class: Any = Endpoint
-    lock, real = threading.Lock(), endpoint_class._do_get_response
+class UnthrottledRetries(RetryThrottle):
+    """Throttles nothing: moto scans all tasks for it, and no test here needs it."""
 
-    def call_in_turn(*args: Any) -> Any:
-        with lock:
-            return real(*args)
-
-    monkeypatch.setattr(endpoint_class, "_do_get_response", call_in_turn)
-    with patch_transaction_rollback():
-        yield
+    def find_time(self, task: Task, due_at: datetime, *, now: datetime) -> datetime:  # noqa: ARG002
+        return due_at
 
 
 @pytest.fixture
@@ -81,10 +62,10 @@ def deps(store: DynamoTaskStore) -> FailureDeps:
         store=store,
         subjects=DynamoSubjects(),
         queue=ListQueue(),
-        breakers=DynamoCircuitBreakerStore(retention=RETENTION),
+        breakers=BreakerDeps(DynamoCircuitBreakerStore(ManualClock(NOW), retention=RETENTION)),
         policies=builtin_policies(),
         clock=TickingClock(),
-        pending_retries_limit=50,
+        throttle=UnthrottledRetries(store, RETRY_LIMIT),
         learning=learning_deps(),
     )
 

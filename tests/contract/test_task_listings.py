@@ -11,8 +11,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from duecourse.adapters.aws.dynamodb import task_listings
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain.dispatch.lanes import DUE_LANES, Lane, partition_of, partitions_of
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.requests.task_filter import TaskFilter
@@ -110,7 +112,39 @@ def test_only_scheduled_and_running_tasks_are_due(
     before = store.create(a_numbered_task(0))
     if task != before:
         store.save(before, task)
-    assert bool(list(store.list_due(0, start=None, end=NOW + DAY))) is is_listed
+    assert bool(list_all_due(store, end=NOW + DAY)) is is_listed
+
+
+def list_all_due(store: TaskStore, *, end: datetime) -> list[Dispatch]:
+    partitions = partitions_of(DUE_LANES, SHARDS)
+    return [one for number in partitions for one in store.list_due(number, start=None, end=end)]
+
+
+@pytest.mark.parametrize(
+    ("task", "lane"),
+    [
+        (a_numbered_task(5), Lane.NEW_REMINDER),
+        (a_numbered_task(5, type="action"), Lane.SLOW),
+        (fail_repeatedly(a_numbered_task(5, type="action"), 1), Lane.SLOW_RETRY),
+    ],
+)
+def test_a_dispatch_names_the_lane_of_its_task(store: TaskStore, task: Task, lane: Lane) -> None:
+    store.create(task)
+    [dispatch] = store.list_due(partition_of(lane, 1, SHARDS), start=None, end=NOW + DAY)
+    assert (dispatch.task_id, dispatch.lane) == (task.id, lane)
+
+
+def test_a_claim_leaves_the_index_entry_where_it_is(dynamo: DynamoTaskStore) -> None:
+    retry = dynamo.create(fail_repeatedly(a_numbered_task(5, type="action"), 1))
+    before = TaskItem.get("00000005", retry.id).due_shard
+    dynamo.save(retry, claim_task(retry))
+    assert TaskItem.get("00000005", retry.id).due_shard == before
+
+
+def test_a_failed_task_stays_in_the_index_without_being_due(dynamo: DynamoTaskStore) -> None:
+    dynamo.create(fail_repeatedly(a_numbered_task(5), 3))
+    assert [item.id for item in TaskItem.due_index.query(partition_of(Lane.FAILED, 1, SHARDS))]
+    assert list_all_due(dynamo, end=NOW + DAY) == []
 
 
 # A sender's open tasks
@@ -131,6 +165,27 @@ def test_open_tasks_of_other_owners_are_not_listed(
     assert store.list_open(ADA) == []
 
 
+def test_closed_tasks_do_not_hide_open_ones(dynamo: DynamoTaskStore, monkeypatch: Any) -> None:
+    """The newest and the oldest tasks are looked at: recent tasks, and series of long ago."""
+    monkeypatch.setattr(task_listings, "MAX_SENDER_TASKS", 3)
+    open_numbers = (0, 5, 9)
+    for n in range(10):
+        times = {"created_at": NOW + n * MINUTE, "due_at": NOW + n * HOUR}
+        status = Status.PENDING if n in open_numbers else Status.DELIVERED
+        create(dynamo, a_numbered_task(n, status=status, **times))
+    assert [task.due_at for task in dynamo.list_open(ADA)] == [NOW, NOW + 9 * HOUR]
+
+
+def test_one_query_reads_the_tasks_of_a_sender_with_few(
+    dynamo: DynamoTaskStore, calls: CallInterceptor
+) -> None:
+    create(dynamo, *(a_numbered_task(n) for n in range(9)))
+    with attribute_calls_to("me"):
+        assert len(dynamo.list_open(ADA)) == 9
+    counts = calls.counts
+    assert (counts["me", "dynamodb.Query"], counts["me", "dynamodb.BatchGetItem"]) == (1, 1)
+
+
 @pytest.mark.parametrize("status", Status)
 def test_only_open_tasks_are_listed_for_a_sender(store: TaskStore, status: Status) -> None:
     task = store.create(a_task(status=status))
@@ -144,17 +199,19 @@ def list_all_pages(
     store: TaskStore, task_filter: TaskFilter = ANY_TASK, *, limit: int
 ) -> list[Task]:
     """Return the tasks of all pages, in order."""
-    page = store.list_page(task_filter, limit=limit, cursor=None)
+    page = store.list_page(task_filter, limit=limit, cursor=None, now=NOW)
     tasks = [*page.items]
     while page.next_cursor:
-        page = store.list_page(task_filter, limit=limit, cursor=page.next_cursor)
+        page = store.list_page(task_filter, limit=limit, cursor=page.next_cursor, now=NOW)
         tasks += page.items
     return tasks
 
 
 def test_a_page_lists_the_newest_first(store: TaskStore) -> None:
     create(store, *(a_numbered_task(n, created_at=NOW + MINUTE * (7 * n % 10)) for n in range(10)))
-    created = [task.created_at for task in store.list_page(ANY_TASK, limit=50, cursor=None).items]
+    created = [
+        task.created_at for task in store.list_page(ANY_TASK, limit=50, cursor=None, now=NOW).items
+    ]
     assert created == sorted(created, reverse=True)
     assert len(created) == 10
 
@@ -166,7 +223,7 @@ def test_listed_tasks_are_spread_over_the_shards(dynamo: DynamoTaskStore) -> Non
 
 def test_the_last_page_has_no_cursor(store: TaskStore) -> None:
     create(store, a_task())
-    assert store.list_page(ANY_TASK, limit=2, cursor=None).next_cursor is None
+    assert store.list_page(ANY_TASK, limit=2, cursor=None, now=NOW).next_cursor is None
 
 
 @pytest.mark.parametrize("limit", [3, 7, 60, 61])
@@ -183,9 +240,9 @@ def test_paging_lists_every_task_once_even_with_equal_creation_times(
 
 def test_a_task_created_during_paging_does_not_change_later_pages(store: TaskStore) -> None:
     old = create(store, *(a_numbered_task(n, created_at=NOW) for n in range(6)))
-    first_page = store.list_page(ANY_TASK, limit=3, cursor=None)
+    first_page = store.list_page(ANY_TASK, limit=3, cursor=None, now=NOW)
     create(store, a_numbered_task(99, created_at=NOW + MINUTE))
-    second_page = store.list_page(ANY_TASK, limit=50, cursor=first_page.next_cursor)
+    second_page = store.list_page(ANY_TASK, limit=50, cursor=first_page.next_cursor, now=NOW)
     assert [*first_page.items, *second_page.items] == [*reversed(old)]
 
 
@@ -263,4 +320,4 @@ def encode_cursor(text: str) -> str:
 )
 def test_a_malformed_cursor_is_refused(store: TaskStore, cursor: str) -> None:
     with pytest.raises(ValueError, match="is not a cursor of this listing"):
-        store.list_page(ANY_TASK, limit=5, cursor=cursor)
+        store.list_page(ANY_TASK, limit=5, cursor=cursor, now=NOW)

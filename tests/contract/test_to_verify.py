@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain.dispatch.lanes import Lane, partition_of
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.verification import approve, request_verification
 from duecourse.domain.tasks.status import Status
@@ -15,8 +16,12 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.ports.tasks import TaskStore
 
 from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
+from tests.contract.conftest import SHARDS
+from tests.contract.test_retry_listings import latest_retry_times
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.tasks import a_task, claim_task
+
+TO_VERIFY = partition_of(Lane.VERIFICATION, 0, SHARDS)
 
 
 def an_unverified_task(number: int) -> Task:
@@ -43,13 +48,13 @@ def test_a_task_pending_verification_is_read_unchanged(store: TaskStore) -> None
 
 def test_a_task_pending_verification_has_no_pending_retry(store: TaskStore) -> None:
     create(store, an_unverified_task(0))
-    assert (store.list_retries(10), store.list_latest_retry_times(10)) == ([], [])
+    assert (store.list_retries(10), latest_retry_times(store, 10)) == ([], [])
 
 
 def test_a_task_pending_verification_is_due_at_its_deadline(store: TaskStore) -> None:
     create(store, an_unverified_task(0))
-    [dispatch] = store.list_due(0, start=None, end=NOW + DAY)
-    assert dispatch.due_at == NOW + HOUR
+    [dispatch] = store.list_due(TO_VERIFY, start=None, end=NOW + DAY)
+    assert (dispatch.due_at, dispatch.lane) == (NOW + HOUR, Lane.VERIFICATION)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +84,7 @@ def test_an_approved_or_cancelled_task_is_not_listed(
     [task] = create(dynamo, an_unverified_task(0))
     dynamo.save(task, transition(task))
     assert dynamo.list_to_verify(10) == []
-    assert list(TaskItem.retry_index.query("to_verify")) == []
+    assert list(TaskItem.due_index.query(TO_VERIFY)) == []
 
 
 def test_a_stale_index_entry_is_not_listed(
@@ -87,7 +92,7 @@ def test_a_stale_index_entry_is_not_listed(
 ) -> None:
     """The index lags behind the table: here permanently."""
     item = dynamo._to_item(a_task(due_at=NOW + MINUTE))
-    item.retry_lane, item.next_retry_at = "to_verify", NOW + HOUR
+    item.due_shard = TO_VERIFY
     item.save()
     assert dynamo.list_to_verify(10) == []
 

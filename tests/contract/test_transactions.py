@@ -1,30 +1,26 @@
-"""The local stack's fast transactions: all operations apply, or none, and the stream follows."""
+"""Transactions: all operations apply, or none, and the stream follows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from duecourse.adapters.aws.dynamodb.models import JournalItem, TaskItem
+from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
+from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
-from moto.dynamodb.models import dynamodb_backends
 
-from local.runtime.moto_patches import patch_transaction_rollback
-from local.runtime.template import ACCOUNT, REGION
+from local.runtime.aws_backend import AwsBackend
 from tests.support.builders.tasks import a_task
 
 FALSE_CONDITION = "attribute_exists(no_such_attribute)"
 
 
 @pytest.fixture(autouse=True)
-def _use_fast_transactions(dynamo: DynamoTaskStore) -> Iterator[None]:
+def _task(dynamo: DynamoTaskStore) -> None:
     dynamo.create(a_task())
-    with patch_transaction_rollback():
-        yield
 
 
 def increment(name: str, *, condition: str | None = None) -> dict[str, Any]:
@@ -49,9 +45,8 @@ def scan_tables() -> list[Any]:
     return [client.scan(TableName=table.Meta.table_name)["Items"] for table in tables]
 
 
-def count_stream_records() -> int:
-    table = dynamodb_backends[ACCOUNT][REGION].tables[TaskItem.Meta.table_name]
-    return len(table.stream_shard.items)
+def count_stream_records(backend: AwsBackend) -> int:
+    return len(backend.stream_records(TaskItem.Meta.table_name))
 
 
 def transact(*operations: dict[str, Any]) -> None:
@@ -65,9 +60,9 @@ def test_all_operations_apply() -> None:
     assert (counters[0]["times"], len(journal)) == ({"N": "2"}, 1)
 
 
-def test_no_operation_applies_if_one_condition_fails() -> None:
+def test_no_operation_applies_if_one_condition_fails(backend: AwsBackend) -> None:
     transact(increment("a"))
-    before, record_count = scan_tables(), count_stream_records()
+    before, record_count = scan_tables(), count_stream_records(backend)
     task = {name: str(value) for name, value in (("short_id", "0a1b2c3d"), ("id", a_task().id))}
 
     with pytest.raises(ClientError, match="TransactionCanceled"):
@@ -78,11 +73,11 @@ def test_no_operation_applies_if_one_condition_fails() -> None:
             put(JournalItem.Meta.table_name, FALSE_CONDITION, task_id="t", entry="e"),
         )
 
-    assert (scan_tables(), count_stream_records()) == (before, record_count)
+    assert (scan_tables(), count_stream_records(backend)) == (before, record_count)
 
 
-def test_a_transaction_writes_one_stream_record() -> None:
-    record_count = count_stream_records()
+def test_a_transaction_writes_one_stream_record(backend: AwsBackend) -> None:
+    record_count = count_stream_records(backend)
     task = {"short_id": "0a1b2c3d", "id": a_task().id, "description": "another"}
     transact(put(TaskItem.Meta.table_name, **task), increment("a"))
-    assert count_stream_records() == record_count + 1
+    assert count_stream_records(backend) == record_count + 1

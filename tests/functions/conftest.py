@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, moto_stack
 
 
 @pytest.fixture
 def client() -> Iterator[StackClient]:
-    with running_stack() as running:
+    with moto_stack() as running:
         yield running

@@ -25,7 +25,7 @@ from functions.api.openapi.operation import (
 )
 from functions.api.openapi.route_table import list_registered_routes, require_operations
 from local.runtime.api_gateway import Gateway, Request, Response
-from tests.support.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, moto_stack
 
 MethodAndPath = tuple[str, str]
 TOKENS = {Scope.READ: "local-read", Scope.WRITE: "local-write", Scope.ADMIN: "local"}
@@ -95,7 +95,7 @@ every_route = pytest.mark.parametrize("route", REQUIRED_SCOPES, ids=" ".join)
 @pytest.fixture(scope="module")
 def shared() -> Iterator[StackClient]:
     """One stack for all tests that change nothing."""
-    with running_stack() as running:
+    with moto_stack() as running:
         yield running
 
 

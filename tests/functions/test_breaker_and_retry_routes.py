@@ -6,12 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.app import stores
+from duecourse.app import services, stores
 from duecourse.domain.limits.circuit_breaker import DEFAULT_RULES
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.time.instant import to_text
-from duecourse.usecases.limits.circuit_breaker import admit, record_result
+from duecourse.usecases.limits.circuit_breaker import admit
 
+from tests.support.breakers import fail, succeed
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import a_task
@@ -19,8 +20,7 @@ from tests.support.stack_client import StackClient
 
 
 def record_failures(provider: str, times: int) -> None:
-    for _ in range(times):
-        record_result(provider, is_down=True, started_at=NOW, breakers=stores.breakers(), now=NOW)
+    fail(services.breaker_deps(), times, provider=provider)
 
 
 def create_retrying_task(number: int, delay: timedelta, **fields: Any) -> None:
@@ -36,7 +36,7 @@ def test_there_are_no_breakers_before_a_failure(client: StackClient) -> None:
 
 
 def test_each_breaker_is_listed_with_its_state(client: StackClient) -> None:
-    record_failures("mail", 1)
+    record_failures("mail", 2)
     record_failures("llm", DEFAULT_RULES.failure_threshold)
     llm, mail = client.items("/breakers")
     assert llm == {
@@ -47,15 +47,15 @@ def test_each_breaker_is_listed_with_its_state(client: StackClient) -> None:
         "until": to_text(NOW + MINUTE),
         "admits_per_minute": 0,
     }
-    assert (mail["provider"], mail["state"], mail["failures"]) == ("mail", "closed", 1)
+    assert (mail["provider"], mail["state"], mail["failures"]) == ("mail", "closed", 2)
     assert mail["opened_at"] is mail["until"] is mail["admits_per_minute"] is None
 
 
 def test_a_returning_breaker_shows_its_admission_rate(client: StackClient) -> None:
     record_failures("llm", DEFAULT_RULES.failure_threshold)
     at = NOW + MINUTE
-    admit("llm", "probe", breakers=stores.breakers(), now=at)
-    record_result("llm", is_down=False, started_at=at, breakers=stores.breakers(), now=at)
+    admit("llm", "probe", breakers=services.breaker_deps(), now=at)
+    succeed(services.breaker_deps(), now=at)
     client.advance("3m")
     [llm] = client.items("/breakers")
     assert (llm["state"], llm["admits_per_minute"]) == ("returning", 8)
@@ -64,8 +64,8 @@ def test_a_returning_breaker_shows_its_admission_rate(client: StackClient) -> No
 def test_breaker_history_is_listed_oldest_first(client: StackClient) -> None:
     record_failures("llm", DEFAULT_RULES.failure_threshold)
     at = NOW + MINUTE
-    admit("llm", "probe", breakers=stores.breakers(), now=at)
-    record_result("llm", is_down=True, started_at=at, breakers=stores.breakers(), now=at)
+    admit("llm", "probe", breakers=services.breaker_deps(), now=at)
+    fail(services.breaker_deps(), now=at)
     events = client.items("/breakers/llm/history")
     assert [(event["type"], event["at"]) for event in events] == [
         ("breaker:opened", to_text(NOW)),

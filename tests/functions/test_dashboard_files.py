@@ -15,7 +15,7 @@ from duecourse.app import stores
 from functions.api.http.csp import dashboard_csp
 from functions.api.routes import dashboard
 from local.runtime.api_gateway import Gateway, Request, Response
-from tests.support.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, moto_stack
 
 SCRIPT = "export const ellipsis = '…';\n"
 DEPLOYED = "wss://a1b2.execute-api.eu-central-1.amazonaws.com/live"
@@ -23,7 +23,7 @@ DEPLOYED = "wss://a1b2.execute-api.eu-central-1.amazonaws.com/live"
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[StackClient]:
-    with running_stack() as running:
+    with moto_stack() as running:
         yield running
 
 

@@ -11,14 +11,14 @@ from bench.meter import Meter, Usage
 from bench.scan import seed
 from local.runtime.template import load_template
 from tests.support.api_events import api_event
-from tests.support.stack_client import running_stack
+from tests.support.stack_client import moto_stack
 
 TOMORROW = from_text("2026-02-18T12:00:00Z")
 
 
 def _cost(*, open_tasks: int) -> Usage:
     event = api_event("GET", "/now", scope="read")
-    with running_stack() as client:
+    with moto_stack() as client:
         seed(client.stack, open_tasks, first_due_at=TOMORROW, interval=timedelta(seconds=1))
         stack, meter = client.stack, Meter(load_template())
         with meter.observe(stack):
@@ -32,6 +32,7 @@ def test_five_thousand_open_tasks_cost_no_more_than_five_hundred() -> None:
     few, many = _cost(open_tasks=500), _cost(open_tasks=5_000)
 
     assert (many.calls, many.read_units) == (few.calls, few.read_units)
-    assert many.calls["dynamodb.Query"] == 4 + 2 + 3 + 1  # shards, retries, blocked, verdicts
+    # Three lanes of first attempts and two of retries; long retries, blocked, to be verified.
+    assert many.calls["dynamodb.Query"] == 3 * 4 + 2 * 4 + 1 + 3 + 1
     assert many.calls["dynamodb.BatchGetItem"] == 1
-    assert (many.read_units < 65, many.write_units) == (True, 0)
+    assert (many.read_units < 75, many.write_units) == (True, 0)

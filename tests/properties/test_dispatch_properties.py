@@ -7,8 +7,11 @@ from itertools import count
 
 from duecourse.domain.dispatch.timing import (
     INDEX_LAG,
+    LATE_TOLERANCE,
     LOOKAHEAD,
+    MAX_SLEEP,
     SCAN_INTERVAL,
+    aligned_send_time,
     delay_seconds,
     is_due_soon,
     scan_horizon,
@@ -68,8 +71,11 @@ def test_a_delay_is_within_the_limits_of_sqs(now: datetime, remaining: timedelta
 
 @property_settings
 @given(now=moments, remaining=short_durations | milliseconds)
-def test_a_delay_never_exceeds_the_due_time(now: datetime, remaining: timedelta) -> None:
-    assert now + timedelta(seconds=delay_seconds(now + remaining, now=now)) <= now + remaining
+def test_a_delay_exceeds_the_due_time_by_the_tolerance_at_most(
+    now: datetime, remaining: timedelta
+) -> None:
+    delay = timedelta(seconds=delay_seconds(now + remaining, now=now))
+    assert delay <= remaining + LATE_TOLERANCE
 
 
 @property_settings
@@ -79,3 +85,15 @@ def test_a_delay_ends_less_than_a_second_before_the_due_time(
 ) -> None:
     delay = timedelta(seconds=delay_seconds(now + remaining, now=now))
     assert remaining - delay < timedelta(seconds=1)
+
+
+@property_settings
+@given(now=moments, remaining=short_durations)
+def test_a_message_sent_at_its_aligned_time_lets_the_worker_sleep_briefly(
+    now: datetime, remaining: timedelta
+) -> None:
+    due_at = now + remaining
+    send_at = aligned_send_time(due_at, now=now)
+    visible_at = send_at + timedelta(seconds=delay_seconds(due_at, now=send_at))
+    assert now <= send_at < now + timedelta(seconds=1)
+    assert -LATE_TOLERANCE <= due_at - visible_at <= MAX_SLEEP

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders.moments import NOW
+from tests.support.examples import scale_examples
 from tests.support.platforms import (
     FORM,
     KEYS,
@@ -39,7 +40,7 @@ from tests.support.platforms import (
 )
 
 property_settings = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=scale_examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 PLATFORMS: dict[str, InboundParser] = {
     "telegram": TelegramInboundParser(KEYS),

@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # ships none
 
+from tests.support.examples import scale_examples
+
 property_settings = settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=scale_examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 NAMES = ["a", "b", "c"]
 names = st.sampled_from(NAMES)

@@ -20,6 +20,7 @@ from duecourse.domain.time.timezones import to_wall_time
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.support.examples import scale_examples
 from tests.support.time_phrases import instant_of, sections
 
 PHRASES = [phrase.text for section in sections() for phrase in section]
@@ -31,7 +32,7 @@ ZONES += ["Australia/Lord_Howe", "America/Sao_Paulo", "Africa/Casablanca"]
 CLOCK_CHANGES = ["2026-03-29T00:59", "2026-10-25T00:50", "2026-10-25T01:10", "2026-11-01T05:55"]
 CLOCK_CHANGES += ["2026-03-08T06:59", "2028-02-29T12:00", "2026-12-31T23:59", "2026-01-31T10:00"]
 
-property_settings = settings(max_examples=200, deadline=None)
+property_settings = settings(max_examples=scale_examples(200), deadline=None)
 
 zones = st.sampled_from(ZONES).map(ZoneInfo)
 moments = st.datetimes(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID, a_task, task_from_json
+from tests.support.examples import scale_examples
 from tests.support.payload_cases import (
     ALL_CAPABILITIES,
     FULL_PAYLOADS,
@@ -21,7 +22,7 @@ from tests.support.payload_cases import (
 )
 
 KNOWN_KEYS = {name for _, payload in FULL_PAYLOADS for name in payload} | SHARED_KEYS.keys()
-few_examples = settings(max_examples=40, deadline=None)
+few_examples = settings(max_examples=scale_examples(40), deadline=None)
 names = st.text(min_size=1, max_size=100) | st.sampled_from(sorted(KNOWN_KEYS)).map(str.upper)
 names |= st.sampled_from(sorted(KNOWN_KEYS)).map(lambda name: name[:-1])
 names |= st.sampled_from(sorted(KNOWN_KEYS)).map(lambda name: f"{name} ")

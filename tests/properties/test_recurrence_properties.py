@@ -17,6 +17,8 @@ from duecourse.domain.time.timezones import to_wall_time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.examples import scale_examples
+
 DAY = timedelta(days=1)
 TICK = timedelta(microseconds=1)
 EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -35,7 +37,7 @@ WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 TEXTS = ["daily", "weekly", "monthly", "weekdays", "30 2 * * *", "*/30 1-3 * * *", "15 0 L * *"]
 TEXTS += ["FREQ=DAILY", "FREQ=HOURLY;INTERVAL=5", "FREQ=WEEKLY;BYDAY=SA,SU", "FREQ=MINUTELY"]
 
-property_settings = settings(max_examples=150, deadline=None)
+property_settings = settings(max_examples=scale_examples(150), deadline=None)
 
 zones = st.sampled_from(sorted(available_timezones() - {"localtime", "Factory"})).map(ZoneInfo)
 walls = st.builds(
@@ -238,7 +240,7 @@ def dateutil_wall_times(text: str, anchor: datetime) -> Iterator[datetime]:
         return
 
 
-@settings(property_settings, max_examples=250)
+@settings(property_settings, max_examples=scale_examples(250))
 @given(text=rrules(), data=st.data())
 def test_an_rrule_agrees_with_dateutil(text: str, data: st.DataObject) -> None:
     span = SPANS.get(text.split(";")[0].removeprefix("FREQ="), 3600)
@@ -252,7 +254,7 @@ def test_an_rrule_agrees_with_dateutil(text: str, data: st.DataObject) -> None:
     assert list(islice(wall_times, 20)) == list(islice(expected, 20))
 
 
-@settings(property_settings, max_examples=60)
+@settings(property_settings, max_examples=scale_examples(60))
 @given(
     anchor=st.datetimes(datetime.fromisoformat("1975-01-01"), datetime.fromisoformat("2090-01-01")),
     freq=st.sampled_from(["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),
@@ -321,7 +323,7 @@ cron_fields = st.sampled_from(
 crons = st.lists(cron_fields, min_size=5, max_size=5).map(" ".join)
 
 
-@settings(property_settings, max_examples=400)
+@settings(property_settings, max_examples=scale_examples(400))
 @given(text=st.text(max_size=600) | assembled | extended_rrules | crons, anchor=walls)
 def test_any_text_is_refused_or_evaluated_in_time(text: str, anchor: datetime) -> None:
     started_at = process_time()

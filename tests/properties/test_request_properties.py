@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import SOON, STACK_CAPABILITIES, a_requested_task, task_from_json
+from tests.support.examples import scale_examples
 
 property_settings = settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=scale_examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 plain |= st.sampled_from(["\ud800", "x" * 5000, 10**400, -1, 0, ""])

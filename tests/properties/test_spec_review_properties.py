@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.support.builders.failures import BOOM
 from tests.support.builders.moments import DAY, HOUR
 from tests.support.builders.tasks import ID
+from tests.support.examples import scale_examples
 from tests.support.review_harness import ReviewHarness
 
 RUNNING = Status.IN_PROGRESS
@@ -58,7 +59,7 @@ STEPS: dict[str, Step] = {
     "a day passes": lambda harness: harness.sweep(after=DAY),
 }
 step_lists = st.lists(st.sampled_from(sorted(STEPS)), max_size=25)
-property_settings = settings(deadline=None, max_examples=100)
+property_settings = settings(deadline=None, max_examples=scale_examples(100))
 
 
 def run_steps(steps: list[str]) -> ReviewHarness:

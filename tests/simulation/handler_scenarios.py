@@ -40,14 +40,10 @@ Steps = tuple[tuple[str, Progress], ...]
 Behaviour = Callable[[Receiver], None]
 
 _NO_PROGRESS = Progress.NONE
-_REROUTE: Steps = (
-    ("dynamodb.GetItem", _NO_PROGRESS),  # the task
-    ("sqs.SendMessageBatch", _NO_PROGRESS),  # slow work goes to the slow queue
-    ("dynamodb.GetItem", _NO_PROGRESS),
-)
+_LOAD: Steps = (("dynamodb.GetItem", _NO_PROGRESS),)
 _CLAIM_AND_RESERVE: Steps = (
     ("dynamodb.GetItem", _NO_PROGRESS),  # the subject
-    ("dynamodb.GetItem", _NO_PROGRESS),  # the breakers
+    ("dynamodb.GetItem", _NO_PROGRESS),  # the breaker
     ("dynamodb.PutItem", Progress.CLAIMED),
     ("dynamodb.UpdateItem", _NO_PROGRESS),  # creates the budget's entry of today
     ("dynamodb.GetItem", _NO_PROGRESS),
@@ -67,7 +63,6 @@ _CALL_AND_SETTLE: Steps = (
     ("dynamodb.UpdateItem", _NO_PROGRESS),
 )
 _SUBJECT: Steps = (("dynamodb.GetItem", _NO_PROGRESS),)
-_BREAKERS: Steps = (("dynamodb.GetItem", _NO_PROGRESS),)
 _CLAIMED_IN_FLIGHT = Progress.CLAIMED | Progress.IN_FLIGHT
 _RECORDED_AND_COMMITTED = Progress.RECORDED | Progress.COMMITTED
 
@@ -110,9 +105,8 @@ def _provider_fields(receiver: Receiver, **more: Any) -> dict[str, Any]:
 REMINDER = Scenario(
     "reminder",
     (
-        ("dynamodb.GetItem", _NO_PROGRESS),
         ("dynamodb.GetItem", _NO_PROGRESS),  # the quiet hours
-        ("dynamodb.PutItem", _CLAIMED_IN_FLIGHT),
+        ("dynamodb.UpdateItem", _CLAIMED_IN_FLIGHT),
         ("channel.send", Progress.EFFECT),
         ("dynamodb.PutItem", _RECORDED_AND_COMMITTED),
     ),
@@ -122,7 +116,7 @@ REMINDER = Scenario(
 WEBHOOK = Scenario(
     "webhook",
     (
-        *_REROUTE,
+        *_LOAD,
         ("dynamodb.PutItem", _CLAIMED_IN_FLIGHT),
         ("secretsmanager.GetSecretValue", _NO_PROGRESS),
         ("http.post", Progress.EFFECT),
@@ -133,7 +127,7 @@ WEBHOOK = Scenario(
 LAMBDA = Scenario(
     "lambda",
     (
-        *_REROUTE,
+        *_LOAD,
         ("dynamodb.PutItem", _CLAIMED_IN_FLIGHT),
         ("lambda.Invoke", Progress.EFFECT),
         ("dynamodb.PutItem", _RECORDED_AND_COMMITTED),
@@ -144,12 +138,11 @@ LAMBDA = Scenario(
 ACTION = Scenario(
     "action",
     (
-        *_REROUTE,
+        *_LOAD,
         *_CLAIM_AND_RESERVE,
         *_CALL_AND_SETTLE,
         *_SUBJECT,
         ("dynamodb.TransactWriteItems", _RECORDED_AND_COMMITTED),
-        *_BREAKERS,
     ),
     _provider_fields,
     answer=_completion("I did it.\nACTION_OUTCOME: success"),
@@ -157,14 +150,13 @@ ACTION = Scenario(
 ENRICH = Scenario(
     "enrich",
     (
-        *_REROUTE,
+        *_LOAD,
         *_CLAIM_AND_RESERVE,
         *_CALL_AND_SETTLE,
         ("dynamodb.PutItem", Progress.RECORDED),
         ("channel.send", _NO_PROGRESS),  # sends the answer
         *_SUBJECT,
         ("dynamodb.TransactWriteItems", Progress.COMMITTED),
-        *_BREAKERS,
     ),
     lambda receiver: _provider_fields(receiver, tell=True, schema={"type": "object"}),
     answer=_completion('{"city": "Paris"}'),

@@ -11,6 +11,7 @@ from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.limits.budget import MICROS_PER_DOLLAR
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
+from duecourse.domain.limits.circuit_breakers import StoredBreaker
 
 from local.runtime import aws_clients
 from tests.support.stack_client import StackClient, running_stack
@@ -224,8 +225,7 @@ def open_breaker(client: StackClient, *, open_for: timedelta) -> None:
         state_changed_at=now,
         state_until=now + open_for,
     )
-    before = stores.breakers().load()
-    stores.breakers().save(before, before.with_breaker("scripted", breaker), None)
+    stores.breakers().save("scripted", StoredBreaker(), breaker, None)
 
 
 def test_an_expired_open_circuit_breaker_is_not_alerted_again(client: StackClient) -> None:

@@ -71,9 +71,7 @@ def test_no_event_is_lost_when_publishing_fails(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize(
-    "call", ["dynamodb.BatchWriteItem", "dynamodb.TransactWriteItems", "dynamodb.UpdateItem"]
-)
+@pytest.mark.parametrize("call", ["dynamodb.BatchWriteItem", "dynamodb.PutItem"])
 def test_no_event_is_lost_when_the_journal_crashes_around_publishing(
     client: StackClient, bus: BusListener, call: str, when: str
 ) -> None:
@@ -115,5 +113,5 @@ def test_history_does_not_wait_for_an_unavailable_bus(
 
     assert bus.types() == []
     assert [e["type"] for e in client.items(f"/tasks/{task_id}/history")] == ["task:created"]
-    client.advance("1m")
+    client.advance("5m")
     assert bus.types() == ["task:created"]

@@ -173,12 +173,16 @@ FAILURE_CALLS = {
         "dynamodb.GetItem",  # the task
         "dynamodb.GetItem",  # the learned pattern
         "dynamodb.GetItem",  # its subject
-        "dynamodb.Query",  # the pending retries
         "dynamodb.TransactWriteItems",
     ],
 }
-# Those before the report is sent. The second item read is the task.
-SWEEPER_CALLS = [("dynamodb.Query", 1), ("dynamodb.GetItem", 2), ("sqs.SendMessage", 1)]
+# Those before the report is sent.
+SWEEPER_CALLS = [
+    ("dynamodb.GetItem", 1),
+    ("dynamodb.Query", 1),
+    ("dynamodb.BatchGetItem", 1),
+    ("sqs.SendMessageBatch", 1),
+]
 RECOVERY = [
     (scenario, function, call, nth)
     for scenario, calls in FAILURE_CALLS.items()
@@ -223,10 +227,10 @@ def test_the_list_of_recovery_calls_is_complete(shared: StackClient, scenario: S
 
         failure = [call for function, call in recorded if function == "failure"]
         sweeper = [call for function, call in recorded if function == "sweeper"]
-        until_sent = sweeper[: sweeper.index("sqs.SendMessage") + 1]
+        until_sent = sweeper[: sweeper.index("sqs.SendMessageBatch") + 1]
         assert failure == FAILURE_CALLS[scenario]
         assert set(until_sent) == {call for call, _ in SWEEPER_CALLS}
-        assert until_sent.count("dynamodb.GetItem") == 2
+        assert until_sent.count("dynamodb.BatchGetItem") == 1
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -11,13 +11,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from moto import mock_aws
 
 from local.runtime import aws_clients
+from local.runtime.aws_backend import AwsBackend
 from local.runtime.clock import LocalClock
 from local.runtime.functions import InvocationError
+from local.runtime.moto_backend import MotoBackend
 from local.runtime.queue_sources import QueueSource
 from local.runtime.template import ACCOUNT, REGION
+from local.testing.lean_aws.backend import LeanBackend
 
 START = datetime(2026, 2, 17, 12, tzinfo=UTC)
 MAX_STEPS = 20
@@ -48,7 +50,7 @@ class FakeWorker:
 class FifoQueue:
     """A FIFO queue with a visibility timeout of two minutes and five receives, and its worker."""
 
-    def __init__(self, clock: LocalClock) -> None:
+    def __init__(self, clock: LocalClock, backend: AwsBackend) -> None:
         self.worker = FakeWorker()
         self.clock = clock
         self._client = aws_clients.client("sqs")
@@ -57,7 +59,8 @@ class FifoQueue:
         attributes = {"FifoQueue": "true", "VisibilityTimeout": "120", "RedrivePolicy": redrive}
         created = self._client.create_queue(QueueName="line.fifo", Attributes=attributes)
         self._url = created["QueueUrl"]
-        self.source = QueueSource(_arn("line.fifo"), "worker", 10, self.worker)  # type: ignore[arg-type]
+        functions: Any = self.worker
+        self.source = QueueSource(_arn("line.fifo"), "worker", 10, functions, backend)
 
     def send(self, *bodies: str, group: str = "ada") -> None:
         for body in bodies:
@@ -93,12 +96,13 @@ def _arn(name: str) -> str:
     return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
 
 
-@pytest.fixture
-def queue() -> Iterator[FifoQueue]:
+@pytest.fixture(params=[MotoBackend, LeanBackend], ids=["moto", "lean"])
+def queue(request: pytest.FixtureRequest) -> Iterator[FifoQueue]:
+    backend: AwsBackend = request.param()
     clock = LocalClock(is_manual=True, starts_at=START)
     clock.start(lambda _: True)
-    with mock_aws():
-        yield FifoQueue(clock)
+    with backend.install(clock):
+        yield FifoQueue(clock, backend)
     clock.stop()
 
 
@@ -145,7 +149,7 @@ def test_a_group_waits_for_its_longest_hidden_message(queue: FifoQueue) -> None:
     queue.run_until_empty()
 
     assert queue.worker.batches == [["first", "second"]] * 2
-    assert queue.clock.now() > START + timedelta(seconds=300)
+    assert queue.clock.now() >= START + timedelta(seconds=300)
 
 
 def test_an_empty_receive_is_repeated_later(

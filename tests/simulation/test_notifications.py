@@ -151,7 +151,7 @@ def test_an_unavailable_channel_blocks_nothing_and_gets_one_message_later(
 def test_a_notification_that_could_not_be_queued_is_retried_with_its_change(
     client: StackClient, when: str, kind: str
 ) -> None:
-    client.add_fault(function="journal", call="sqs.SendMessage", when=when, kind=kind, times=4)
+    client.add_fault(function="journal", call="sqs.SendMessageBatch", when=when, kind=kind, times=4)
     task = create_action(client, SUCCESS)
     client.advance("1h")
     texts = sent_texts(client)
@@ -219,7 +219,7 @@ def test_a_repeated_change_is_notified_with_the_same_keys(client: StackClient) -
     keys: list[str] = []
     registry.register_channel("console", KeyRecordingChannel(keys))
     fault = {"when": "after", "kind": "error", "nth": 4, "times": 4}  # of the escalation
-    client.add_fault(function="journal", call="sqs.SendMessage", **fault)
+    client.add_fault(function="journal", call="sqs.SendMessageBatch", **fault)
     task = create_action(client, BROKEN, policy="agent")
     client.advance("12h")
     assert len(keys) > len(set(keys)), "it was sent twice"

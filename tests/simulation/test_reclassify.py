@@ -37,10 +37,9 @@ def test_a_compile_error_reclassified_as_transient_is_retried_after_30_seconds(
     assert from_text(completed["delivered_at"]) < from_text("2026-02-17T12:01:00Z")
 
 
-def test_reclassify_is_in_the_history_and_leaves_the_counters(client: StackClient) -> None:
+def test_reclassify_is_in_the_history_and_moves_the_counters(client: StackClient) -> None:
     task = create_action(client, TYPE_ERROR, SUCCESS)
     client.advance("11s")
-    before = client.call("GET", "/stats").body
     reclassify(client, task, "transient")
     client.advance("1s")
 
@@ -48,8 +47,11 @@ def test_reclassify_is_in_the_history_and_leaves_the_counters(client: StackClien
     assert types[-3:] == ["task:reclassified", "task:retry_scheduled", "task:recovery_action"]
     [run] = client.items(f"/tasks/{task['id']}/runs")
     assert run["category"] == "transient"
-    assert only_error_of(client, task)["category"] == "code_error"
-    assert client.call("GET", "/stats").body == before
+    assert only_error_of(client, task)["category"] == "transient"
+    assert client.items("/errors?category=code_error") == []
+    assert [one["id"] for one in client.items("/errors?category=transient")] == [run["id"]]
+    [counted] = client.call("GET", "/stats").body["errors_by_category"]
+    assert (counted["category"], counted["count"]) == ("transient", 1)
 
 
 def test_reclassify_to_a_permanent_category_fails_the_task_and_notifies(

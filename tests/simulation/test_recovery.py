@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 from duecourse.app import stores
 from duecourse.domain.time.instant import from_text
-from moto.dynamodb.models import dynamodb_backends
 
-from local.runtime.stream_sources import _to_lambda_record
-from local.runtime.template import ACCOUNT, REGION
 from tests.simulation.test_actions import MODEL, completion_of, prompt_of
 from tests.simulation.test_failures import SUCCESS, TYPE_ERROR, create_action
 from tests.support.receiver import Receiver
@@ -76,9 +73,8 @@ def post_action(
     return dict(answer.body)
 
 
-def stream_records() -> list[dict[str, Any]]:
-    shard = dynamodb_backends[ACCOUNT][REGION].tables["TasksTable"].stream_shard
-    return [_to_lambda_record(item.to_json()) for item in shard.items]
+def stream_records(client: StackClient) -> list[dict[str, Any]]:
+    return list(client.stack.backend.stream_records("TasksTable"))
 
 
 # The review and its result
@@ -145,7 +141,7 @@ def test_one_write_blocks_the_task_and_creates_the_review(client: StackClient) -
     assert "spec" not in review["payload"]
     assert (review["review_of"], task["review_of"]) == (task["id"], None)
     assert "spec_review" not in review["payload"]
-    written_ids = [change["dynamodb"]["Keys"]["id"]["S"] for change in stream_records()]
+    written_ids = [change["dynamodb"]["Keys"]["id"]["S"] for change in stream_records(client)]
     review_index = written_ids.index(review["id"])
     assert written_ids[review_index - 1] == task["id"]
 
@@ -266,7 +262,6 @@ def test_a_failure_reclassified_as_a_code_error_is_reviewed(client: StackClient)
         ("journal", "sqs.SendMessageBatch", 1),
         ("journal", "sqs.SendMessageBatch", 2),
         ("journal", "sqs.SendMessageBatch", 3),  # the message of the unblocked task
-        ("journal", "sqs.SendMessageBatch", 4),
     ],
 )
 def test_a_crash_creates_one_review_and_uses_its_result_once(
@@ -304,7 +299,7 @@ def test_replaying_the_stream_changes_nothing(client: StackClient) -> None:
     before = [client.task(task_id) for task_id in ids]
     texts = {target: set(sent_texts(client, target)) for target in ("ada", "operators")}
 
-    assert client.stack.invoke("journal", {"Records": stream_records()}) == {
+    assert client.stack.invoke("journal", {"Records": stream_records(client)}) == {
         "batchItemFailures": []
     }
     client.advance("1s")

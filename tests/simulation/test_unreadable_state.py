@@ -126,25 +126,31 @@ def failing_task(client: StackClient, *script: dict[str, Any]) -> dict[str, Any]
 
 
 @every_stats_poison
-@pytest.mark.parametrize("prefix", ["tracker#", "patterns#", "delays#"])
-def test_an_unreadable_tracker_or_pattern_does_not_swallow_what_follows_from_a_failure(
+@pytest.mark.parametrize("prefix", ["tracker#", "2026-02-17"])
+def test_an_unreadable_tracker_or_page_does_not_swallow_what_follows_from_a_failure(
     client: StackClient, prefix: str, poison: dict[str, Any]
 ) -> None:
-    failing_task(client, FAILING)  # its retry writes the items
-    client.advance("1h")
     bus = BusListener()
-    task = failing_task(client, FAILING)
-    client.advance("20s")
+    task = client.create(
+        type="action",
+        payload={"provider": "scripted", "script": [FAILING]},
+        policy="omega",
+        max_retries=5,
+        **{"in": "10s"},
+    )
+    while len(client.items(f"/tasks/{task['id']}/errors")) < 4:  # the fourth writes the tracker
+        client.advance("30s")
     assert poison_stats(prefix, poison)
+    stores.counters.cache_clear()  # another container has to read the page
     notifications = len(client.outbox("ada"))
 
-    client.advance("1h")
+    client.advance("1d")
 
     assert client.task(task["id"])["status"] == "failed"
     history = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
     assert history[-1] == "task:failed"
     assert bus.types(task["id"])[-1] == "task:failed"
-    assert len(client.items(f"/tasks/{task['id']}/errors")) == 2
+    assert len(client.items(f"/tasks/{task['id']}/errors")) > 4
     assert len(client.outbox("ada")) == notifications + 1
 
 
@@ -155,29 +161,13 @@ def test_an_unreadable_pattern_does_not_swallow_what_follows_from_a_correction(
     bus = BusListener()
     task = failing_task(client, FAILING)
     client.advance("20s")
-    assert poison_stats("patterns#", poison)
+    for category in ("timeout", "code_error"):
+        answer = client.call("POST", f"/tasks/{task['id']}/reclassify", {"category": category})
+        assert answer.status == 200, answer.body
+        client.advance("1s")
+        assert poison_stats("patterns#", poison)
 
-    answer = client.call("POST", f"/tasks/{task['id']}/reclassify", {"category": "timeout"})
-    assert answer.status == 200, answer.body
-    client.advance("1m")
-
-    assert "task:reclassified" in bus.types(task["id"])
-
-
-def test_an_unreadable_marker_of_the_first_failure_does_not_swallow_the_recovery(
-    client: StackClient,
-) -> None:
-    bus = BusListener()
-    task = failing_task(client, FAILING, SUCCESS)
-    client.advance("20s")
-    dynamodb = boto3.client("dynamodb")
-    items = dynamodb.scan(TableName="JournalTable")["Items"]
-    [marker] = [item for item in items if item["entry"]["S"].startswith("o#")]
-    dynamodb.put_item(TableName="JournalTable", Item=marker | {"schema_version": {"N": "99"}})
-
-    client.advance("1h")
-
-    assert bus.types(task["id"])[-1] == "task:completed"
+    assert bus.types(task["id"]).count("task:reclassified") == 2
 
 
 def test_an_unreadable_task_that_waits_does_not_swallow_the_events_of_its_review(

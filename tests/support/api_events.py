@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 
-def api_event(method: str, path: str, *, scope: str = "admin") -> dict[str, Any]:
+def api_event(
+    method: str, path: str, *, scope: str = "admin", query: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Return the event of a request that the authorizer allowed with this scope."""
     return {
         "version": "2.0",
         "routeKey": "ANY /{proxy+}",
         "rawPath": path,
-        "rawQueryString": "",
+        "rawQueryString": urlencode(query or {}),
+        "queryStringParameters": dict(query or {}),
         "headers": {},
         "requestContext": {
             "stage": "$default",

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from duecourse.adapters.http.raw_request import RawRequest
 
 from tests.support.api_response import ApiResponse
-from tests.support.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, moto_stack
 
 Payload = dict[str, Any]
 SECRETS = {"telegram": "a-telegram-secret", "slack": "8f742231b10e8888abcd99yyyzzz85a5"}
@@ -249,7 +249,7 @@ def stack_with_platforms(
 ) -> Iterator[StackClient]:
     for name, value in {**ENVIRONMENT, **environment}.items():
         monkeypatch.setenv(name, value)
-    with running_stack() as running:
+    with moto_stack() as running:
         yield running
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any
 
 from duecourse.domain.time.instant import from_text
 
 from local.runtime.api_gateway import Gateway, Request
+from local.runtime.aws_backend import AwsBackend
+from local.runtime.moto_backend import MotoBackend
 from local.runtime.stack import CUSTOM_HANDLERS_MODULE, DEFAULT_TOKEN, Stack
+from local.testing.lean_aws.backend import LeanBackend
 from tests.support.api_response import ApiResponse
 
 
@@ -73,13 +76,25 @@ class StackClient:
 
 @contextmanager
 def running_stack(
-    starts_at: str = "2026-02-17T12:00:00Z", *, handlers_module: str = CUSTOM_HANDLERS_MODULE
+    starts_at: str = "2026-02-17T12:00:00Z",
+    *,
+    handlers_module: str = CUSTOM_HANDLERS_MODULE,
+    backend: AwsBackend | None = None,
 ) -> Iterator[StackClient]:
+    """Run a stack on the lean endpoint, or on another emulation of AWS."""
     stack = Stack(
-        is_clock_manual=True, starts_at=from_text(starts_at), handlers_module=handlers_module
+        is_clock_manual=True,
+        starts_at=from_text(starts_at),
+        handlers_module=handlers_module,
+        backend=backend or LeanBackend(),
     )
     stack.start(log_level="CRITICAL")
     try:
         yield StackClient(stack)
     finally:
         stack.stop()
+
+
+def moto_stack(starts_at: str = "2026-02-17T12:00:00Z") -> AbstractContextManager[StackClient]:
+    """Run a stack on moto, as on a laptop."""
+    return running_stack(starts_at, backend=MotoBackend())

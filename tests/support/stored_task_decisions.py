@@ -9,11 +9,12 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.adapters.aws.dynamodb.models import TaskItem
-from duecourse.adapters.aws.dynamodb.task_mapper import TO_VERIFY, to_item, to_task
+from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
 from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle.advance_series import waited_too_long_for
 from duecourse.domain.lifecycle.reclassification import reopen
+from duecourse.domain.lifecycle.verification import is_awaiting_person
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_text
@@ -40,7 +41,7 @@ def observe(items: Mapping[str, Item]) -> dict[str, Any]:
     late = waited_too_long_for(tasks["late series"])
     return {
         "needs a person": _needs_person(tasks),
-        "to verify": [name for name in tasks if _lane(tasks[name]) == TO_VERIFY],
+        "to verify": [name for name in tasks if is_awaiting_person(tasks[name])],
         "comes when quiet hours are off": _due_after_quiet_hours_off(tasks["held"]),
         "reason of the next run": {name: _reason(tasks[name]) for name in ("reviewed", "retry")},
         "events": {
@@ -63,11 +64,6 @@ def _needs_person(tasks: Mapping[str, Task]) -> list[str]:
 def _overview(task: Task) -> Overview:
     breakers, budgets = MemoryBreakers(), MemoryBudgets()
     return read_overview(store=MemoryStore(task), breakers=breakers, budgets=budgets, now=NOW)
-
-
-def _lane(task: Task) -> str | None:
-    lane: str | None = to_stored_item(task).get("retry_lane", {}).get("S")
-    return lane
 
 
 def _due_after_quiet_hours_off(held: Task) -> str:

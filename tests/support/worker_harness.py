@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from duecourse.domain.dispatch.lanes import Lane
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject
@@ -12,6 +13,7 @@ from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT, Handler
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.failures.record_failure import record_failure
+from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 from duecourse.usecases.runs.execute_task import ExecutionResult, execute_task
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 
@@ -35,7 +37,7 @@ class WorkerHarness:
         self.handlers = dict(handlers)
         self.queue = ListQueue()
         self.failures = ListFailures()
-        self.breakers = MemoryBreakers()
+        self.breakers = BreakerDeps(MemoryBreakers())
         self.quiet_hours = MemoryQuietHours()
         self.clock = ManualClock(NOW)
         self.version = "1"
@@ -61,7 +63,7 @@ class WorkerHarness:
         self._runs += 1
         return f"run-{self._runs}"
 
-    def run(self, *, due_at: datetime | None = None) -> ExecutionResult:
+    def run(self, *, due_at: datetime | None = None, lane: Lane | None = None) -> ExecutionResult:
         """Execute the task by a message for `due_at`, by default one that is current."""
         worker = WorkerDeps(
             store=self.store,
@@ -80,7 +82,8 @@ class WorkerHarness:
             time_limit=ATTEMPT_TIMEOUT,
             verification_timeout=DAY,
         )
-        return execute_task(Dispatch(due_at or self.task.due_at, ID), worker, is_slow_queue=True)
+        dispatch = Dispatch(due_at or self.task.due_at, ID, lane)
+        return execute_task(dispatch, worker, is_slow_queue=True)
 
     def record(self, report: FailureReport | None = None) -> None:
         """Record the last report, or this one, as the failure function does."""

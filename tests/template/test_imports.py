@@ -34,6 +34,7 @@ SETTINGS = {
     "FAILURES_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/failures",
     "NOTIFICATIONS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/notices",
     "PENDING_RETRIES_LIMIT": "50",
+    "RETRIES_PER_MINUTE": "2000",
     "DAILY_BUDGET_CENTS": "500",
     "VERIFICATION_TIMEOUT_HOURS": "24",
     "BLOCKED_TIMEOUT_HOURS": "24",
@@ -45,6 +46,7 @@ SETTINGS = {
     "ADAPT_DELAYS": "off",
     "WORK_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/work",
     "CHAT_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/chat.fifo",
+    "JOURNAL_DEAD_LETTER_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/dead",
     "API_TOKENS_SECRET": "arn:api-tokens",
     "CHAT_TOKENS_SECRET": "arn:chat-tokens",
     "CHAT_VERIFICATION_SECRET": "arn:chat-verification",
@@ -133,6 +135,22 @@ def test_the_journal_builds_the_bus_only_to_publish() -> None:
     loaded = load_modules("import functions.journal.app")
 
     assert "boto3" not in loaded
+
+
+@pytest.mark.parametrize("function", ["scanner", "worker", "notifier"])
+def test_frequent_functions_load_botocore_without_boto3(function: str) -> None:
+    loaded = load_modules(f"import functions.{function}.app", BUILD_STORES)
+
+    assert "botocore.session" in loaded
+    assert _packages(loaded) & {"boto3", "s3transfer", "asyncio"} == set()
+
+
+def test_a_worker_loads_no_classifier() -> None:
+    build = "from duecourse.app import services; services.worker_deps()"
+    loaded = load_modules("import functions.worker.app", build)
+
+    assert "duecourse.usecases.runs.approve_reject" in loaded
+    assert "duecourse.domain.failures.classifier.engine" not in loaded
 
 
 @pytest.mark.parametrize("function", ["scanner", "worker", "api"])

@@ -27,7 +27,7 @@ from duecourse.ports.integrations import Keys
 
 from tests.support.api_response import ApiResponse
 from tests.support.platforms import has_no_effect, sent_texts
-from tests.support.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, moto_stack
 
 NAME, SECRET, TOKEN = "pigeon", "ring-7", "coop-key"
 
@@ -99,7 +99,7 @@ def channel(monkeypatch: pytest.MonkeyPatch) -> PigeonChannel:
 @pytest.fixture
 def client(channel: PigeonChannel) -> Iterator[StackClient]:
     del channel  # registered before the stack starts
-    with running_stack() as running:
+    with moto_stack() as running:
         yield running
 
 
@@ -138,7 +138,7 @@ def test_api_tasks_can_use_the_new_channel(client: StackClient, channel: PigeonC
 
 
 def test_a_platform_that_is_not_registered_is_unknown() -> None:
-    with running_stack() as client:
+    with moto_stack() as client:
         assert post_message(client, "/tasks").status == 404
         response = client.call("POST", "/tasks", {"description": "x", "in": "5m", "channel": NAME})
         assert response.status == 422

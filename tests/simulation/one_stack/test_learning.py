@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from duecourse.app import stores
-from duecourse.domain.tasks.run import PreviousFailure
+from duecourse.domain.journal.counter_page import CountedChange
+from duecourse.domain.journal.increment import Increment
+from duecourse.domain.time.utc_days import utc_day
 
 from tests.simulation.test_failures import (
     SUCCESS,
@@ -172,7 +174,7 @@ def test_failures_and_the_outcomes_of_retries_are_counted(client: StackClient) -
 
 
 def test_a_repeated_journal_batch_is_counted_once(client: StackClient) -> None:
-    client.add_fault(function="journal", call="dynamodb.UpdateItem", when="after", nth=1)
+    client.add_fault(function="journal", call="dynamodb.PutItem", when="after", nth=1)
     fail_action(client, locked_error(7, 1))
     client.advance("1m")
 
@@ -231,9 +233,9 @@ def test_only_admin_tokens_may_delete_patterns(shared: StackClient) -> None:
 
 def test_delays_follow_the_policy_unless_adapting_is_on(client: StackClient) -> None:
     now = client.stack.clock.now()
-    for delay, has_worked in [(120, False), (300, True)] * MIN_SAMPLES:
-        previous = PreviousFailure(category="code_error", delay_seconds=delay)
-        stores.patterns().record_retry("agent", previous, has_succeeded=has_worked, at=now)
+    outcomes = {"t120": MIN_SAMPLES, "t300": MIN_SAMPLES, "w300": MIN_SAMPLES}
+    counted = Increment(utc_day(now), "delay#agent#code_error", outcomes)
+    stores.counters().add("a shard", [CountedChange(1, now, [counted])])
     task = fail_action(client, TYPE_ERROR)
 
     error = only_error_of(client, task)

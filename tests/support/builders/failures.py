@@ -15,16 +15,18 @@ from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.journal.counters import Recovery
-from duecourse.domain.journal.error_log import LoggedError, to_logged_error
+from duecourse.domain.journal.error_log import provider_name
+from duecourse.domain.journal.failure_events import error_detail
+from duecourse.domain.journal.run_record import RunRecord
 from duecourse.domain.lifecycle import apply_failure
 from duecourse.domain.lifecycle.lease import lease_expired_report
 from duecourse.domain.limits.budget import next_reset
-from duecourse.domain.tasks.run import Mutation, Run
+from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.run import Mutation
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.moments import NOW
 from tests.support.builders.runs import a_failed_run, run_of
 from tests.support.builders.tasks import (
     a_task,
@@ -93,21 +95,24 @@ def fail_repeatedly(task: Task, times: int) -> Task:
     return task
 
 
-def a_logged_error(
-    name: str = "run-1", *, at: datetime = NOW, task: dict[str, Any] | None = None, **fields: Any
-) -> tuple[LoggedError, Run]:
-    """Return a failed run and its entry in the error log."""
+def a_run_record(
+    name: str = "run-1",
+    *,
+    at: datetime = NOW,
+    task: dict[str, Any] | None = None,
+    next_retry_at: datetime | None = None,
+    **fields: Any,
+) -> RunRecord:
+    """Return the record of a failed run, whose error log entry is `to_logged_error(record)`."""
     run = a_failed_run(id=name, at=at, mutation=Mutation(idempotency_key="occurrence"), **fields)
-    return to_logged_error(a_task(**(task or {})), run), run
-
-
-def a_recovery(name: str = "run-2", *, at: datetime = NOW + HOUR, **fields: Any) -> Recovery:
-    defaults = {
-        "task_id": a_task().id,
-        "run_id": name,
-        "occurrence_key": "occurrence",
-        "recovered_at": at,
-        "retry_count": 1,
-        "provider": None,
-    }
-    return Recovery(**{**defaults, **fields})
+    failed = a_task(**(task or {}), run=run, next_retry_at=next_retry_at)
+    return RunRecord(
+        task_id=failed.id,
+        version=failed.version,
+        run=run,
+        events=[Event(EventType.TASK_FAILED, failed.id, at, error_detail(run))],
+        policy=failed.policy,
+        subject=failed.subject,
+        provider=provider_name(failed),
+        next_retry_at=next_retry_at,
+    )

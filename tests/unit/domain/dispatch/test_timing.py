@@ -59,15 +59,18 @@ def test_the_index_lag_is_half_a_minute() -> None:
         (timedelta(days=-1), 0),
         (-MILLISECOND, 0),
         (timedelta(0), 0),
-        (timedelta(seconds=0.999), 0),
+        (timedelta(seconds=0.899), 0),
+        (timedelta(seconds=0.9), 1),
         (timedelta(seconds=1), 1),
-        (timedelta(seconds=9.999), 9),
+        (timedelta(seconds=9.899), 9),
+        (timedelta(seconds=9.999), 10),
+        (timedelta(minutes=14, seconds=59.999), 900),
         (timedelta(minutes=15), 900),
         (timedelta(minutes=15, seconds=1), 900),
         (timedelta(days=400), 900),
     ],
 )
-def test_a_delay_is_whole_seconds_rounded_down_within_the_sqs_limit(
+def test_a_delay_is_whole_seconds_that_end_a_tenth_late_at_most(
     remaining: timedelta, seconds: int
 ) -> None:
     assert delay_seconds(NOW + remaining, now=NOW) == seconds

@@ -8,14 +8,8 @@ import pytest
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.lifecycle import run_transitions
-from duecourse.domain.requests.json import (
-    event_to_json,
-    run_from_stored,
-    run_to_json,
-    run_to_stored,
-    subject_to_json,
-    task_to_json,
-)
+from duecourse.domain.requests.json import event_to_json, run_to_json, subject_to_json, task_to_json
+from duecourse.domain.requests.stored_run import run_from_stored, run_to_stored
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import ReviewLink

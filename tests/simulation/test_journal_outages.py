@@ -1,0 +1,119 @@
+"""The journal through outages: nothing is lost, nobody is notified twice, and the rest redriven."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.simulation.test_failures import create_action
+from tests.support.stack_client import StackClient
+
+REFUSED = {"error": {"message": "connect ECONNREFUSED 10.0.0.7:443", "code": "ECONNREFUSED"}}
+SUCCESS = {"reply": "Built.\nACTION_OUTCOME: success"}
+FOREVER = 1_000_000
+WRITES = ("dynamodb.BatchWriteItem", "dynamodb.PutItem", "dynamodb.UpdateItem")
+RECOVERED_HISTORY = [
+    *("task:created", "task:started", "task:retry_scheduled", "task:recovery_action"),
+    *("task:started", "task:retry_executed", "task:completed"),
+]
+# Only the first of the journal's writes is reached.
+pytestmark = pytest.mark.fault_may_miss
+
+
+def throttle_journal(client: StackClient) -> None:
+    for call in WRITES:
+        client.add_fault(function="journal", call=call, kind="throttle", times=FOREVER)
+
+
+def history_of(client: StackClient, task: dict[str, Any]) -> list[str]:
+    return [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
+
+
+def create_actions(client: StackClient, people: list[str]) -> dict[str, dict[str, Any]]:
+    return {
+        name: create_action(client, REFUSED, SUCCESS, sender_id=name, reply_target=name)
+        for name in people
+    }
+
+
+def counts(client: StackClient) -> tuple[int, int, int]:
+    stats = client.call("GET", "/stats").body
+    failures = sum(one["count"] for one in stats["errors_by_category"])
+    recovered = sum(one["recovered"] for one in stats["recovery_rate"])
+    return failures, recovered, stats["lateness"]["count"]
+
+
+def test_after_an_hour_of_throttling_every_history_is_complete_and_everybody_was_notified_once(
+    client: StackClient,
+) -> None:
+    people = [f"person-{n}" for n in range(8)]
+    throttle_journal(client)
+    tasks = create_actions(client, people)
+    client.advance("1h")
+    assert all(client.task(task["id"])["status"] == "completed" for task in tasks.values())
+    assert client.outbox() == []
+    assert counts(client) == (0, 0, 0)
+
+    assert client.call("DELETE", "/_local/faults").status == 200
+    client.advance("2m")
+    for name, task in tasks.items():
+        assert history_of(client, task) == RECOVERED_HISTORY
+        failed, done = (message["text"] for message in client.outbox(name))
+        assert "ECONNREFUSED" in failed
+        assert done.startswith("Done")
+    assert counts(client) == (8, 8, 8)
+    assert client.items("/dead-letters") == []
+
+
+def test_changes_that_the_journal_could_not_process_for_a_day_can_be_redriven(
+    client: StackClient,
+) -> None:
+    throttle_journal(client)
+    tasks = create_actions(client, ["ada", "bob"])
+    client.advance("23h30m")
+    letters = client.items("/dead-letters")
+    assert {letter["task_id"] for letter in letters} == {task["id"] for task in tasks.values()}
+    assert {letter["queue"] for letter in letters} == {"journal"}
+
+    assert client.call("DELETE", "/_local/faults").status == 200
+    client.advance("2m")
+    assert client.outbox("ada") == client.outbox("bob") == []  # the stream has moved on
+    for _ in range(2):
+        reply = client.call("POST", "/dead-letters/redrive").body
+        assert reply["left"] == []
+        client.advance("1m")
+    for name, task in tasks.items():
+        assert history_of(client, task) == RECOVERED_HISTORY
+        assert len(client.outbox(name)) == 2
+    assert counts(client) == (2, 2, 2)
+    assert client.items("/dead-letters") == []
+
+
+def test_a_letter_whose_records_are_gone_repairs_the_tasks_from_their_items(
+    client: StackClient,
+) -> None:
+    throttle_journal(client)
+    failing = create_action(client, REFUSED, sender_id="ada", reply_target="ada")
+    client.add_fault(
+        function="deadletter",
+        call="dynamodbstreams.GetShardIterator",
+        kind="error",
+        error={"code": "TrimmedDataAccessException", "status": 400},
+        times=FOREVER,
+    )
+    client.advance("23h30m")
+    letters = client.items("/dead-letters")
+    assert letters
+    assert all(letter["task_id"] is None for letter in letters)
+    assert client.call("DELETE", "/_local/faults").status == 200
+    client.advance("5m")
+
+    sent_before = len(client.outbox("ada"))
+    assert client.call("POST", "/dead-letters/redrive").body["left"] == []
+    client.advance("1m")
+    task = client.task(failing["id"])
+    assert task["status"] in ("failed", "blocked")
+    [*_, last] = client.items(f"/tasks/{failing['id']}/errors")
+    assert last["id"] == task["run_id"]
+    assert len(client.outbox("ada")) == sent_before + 1

@@ -4,10 +4,11 @@ PORT ?= 8000
 ENV ?= default
 VENV := .venv
 SAM_VENV := .venv-sam
+PEERS_VENV := .venv-peers
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy browser screenshots walks bench-page e2e bench-cost bench-classify lock clean
+.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy browser screenshots walks bench-page e2e recount bench-cost bench-cpu bench-peers bench-classify capacity lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +31,9 @@ setup: $(VENV)/.installed ## create .venv with the locked versions and the dueco
 
 up: setup ## run the whole system on this machine (PORT=8000)
 	@$(BIN)/duecourse up --port $(PORT)
+
+quick: lint types ## run lint, types, unit and property tests (under a minute)
+	@$(BIN)/pytest -q -n 2 --hypothesis-profile=quick tests/unit tests/properties
 
 test: lint types tests ## run lint, types and every test that needs no browser
 
@@ -65,7 +69,7 @@ $(VENV)/.browser: requirements-browser.txt $(VENV)/.installed
 	@touch $@
 
 browser: $(VENV)/.browser ## test every page in a real Chromium (CHROMIUM=/usr/bin/chromium)
-	@$(BIN)/pytest -q tests/browser
+	@$(BIN)/pytest -q -n 2 tests/browser
 
 screenshots: $(VENV)/.browser ## retake the README's pictures of the dashboard
 	@$(BIN)/python -m tests.browser.screenshots
@@ -79,17 +83,35 @@ bench-page: $(VENV)/.browser ## load the Now page with 5,000 tasks and 500 event
 e2e: setup ## measure the lateness of 200 reminders on the real clock (90 s)
 	@$(BIN)/python -m bench.lateness
 
-bench-cost: setup ## measure what a reminder, an action and an idle stack cost on AWS
+recount: setup ## count 10,000 failures in batches cut and repeated at random, and compare with a recount
+	@$(BIN)/python -m bench.recount
+
+bench-cost: setup ## measure what a reminder, an action, a retry and an idle stack cost on AWS
 	@$(BIN)/python -m bench.cost
+
+bench-cpu: setup ## measure the client CPU of each step as a ratio to one boto3 call
+	@$(BIN)/python -m bench.cpu
+
+$(PEERS_VENV)/.installed: requirements-peers.txt
+	@echo "setting up $(PEERS_VENV) (once)"
+	@$(PYTHON) -m venv $(PEERS_VENV)
+	@$(PEERS_VENV)/bin/python $(PIP) install -r requirements-peers.txt
+	@touch $@
+
+bench-peers: $(PEERS_VENV)/.installed bench-cpu ## run bench-cpu beside Celery and Dramatiq on redis
 
 bench-classify: setup ## measure the classifier's speed, also on hostile input
 	@$(BIN)/python -m bench.classify
+
+capacity: setup ## print which limit of AWS comes first, by tasks, failures, messages and listeners
+	@$(BIN)/python -m bench.capacity
 
 lock: ## resolve the pins again (needs uv)
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate layers/deps/requirements.in -o layers/deps/requirements.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-dev.in -o requirements-dev.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-browser.in -o requirements-browser.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-sam.in -o requirements-sam.txt
+	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-peers.in -o requirements-peers.txt
 
 clean: ## remove everything that was installed or built
-	rm -rf $(VENV) $(SAM_VENV) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(SAM_VENV) $(PEERS_VENV) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,7 +1,8 @@
 """Imports every built handler as Lambda would: from its own folder and the two layers alone.
 
 The policies and the providers' settings, which are data beside the code, must be there as well, the
-version of the code as it was built, the team's handlers, and the API's pages.
+parsed policies, the bytecode, the version of the code as it was built, the team's handlers, and the
+API's pages.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from duecourse.adapters.runtime import code_version, custom_handlers, policy_fil
 assert policy_files.read_policies()
 assert settings_file.read_provider_settings()
 assert (code_version.CORE_FOLDER / code_version.BUILD_FILE).is_file()
+assert (policy_files.BUILTIN_FOLDER / policy_files.PARSED_FILE).is_file()
 custom_handlers.load_handlers("worker.handlers", reserved_types={})
 from api.routes import dashboard, meta
 assert meta.DOCS_FILE.is_file()
@@ -36,9 +38,11 @@ def main() -> int:
 
 def _imports(name: str) -> bool:
     folder = str(BUILD / f"{name.capitalize()}Function")
-    code = f"import sys; sys.path[:0] = {[folder, *LAYERS]}; import {name}.app\n{BESIDE}"
-    # -I -S: nothing that is installed here may help.
-    return subprocess.run([sys.executable, "-I", "-S", "-c", code], check=False).returncode == 0  # noqa: S603
+    code = f"import sys; sys.path[:0] = {[folder, *LAYERS]}; import {name}.app\n"
+    code += f"import os.path; assert os.path.isfile({name}.app.__cached__)\n{BESIDE}"
+    # -I -S: nothing that is installed here may help. -B: the bytecode must be there already.
+    command = [sys.executable, "-I", "-S", "-B", "-c", code]
+    return subprocess.run(command, check=False).returncode == 0  # noqa: S603
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, overload
 
+from duecourse.adapters.aws.dynamodb.stream_reader import to_lambda_record
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
@@ -84,15 +85,8 @@ class LambdaRecords(Sequence[dict[str, Any]]):
     def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
     def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
         if isinstance(index, slice):
-            return [_to_lambda_record(item.to_json()) for item in self._items[index]]
-        return _to_lambda_record(self._items[index].to_json())
-
-
-def _to_lambda_record(record: dict[str, Any]) -> dict[str, Any]:
-    """Convert moto's record to Lambda's, with the time of the write in seconds."""
-    change = record["dynamodb"]
-    written_at = change["ApproximateCreationDateTime"].replace(tzinfo=UTC).timestamp()
-    return {**record, "dynamodb": {**change, "ApproximateCreationDateTime": written_at}}
+            return [to_lambda_record(item.to_json()) for item in self._items[index]]
+        return to_lambda_record(self._items[index].to_json())
 
 
 def _change_visibility(

@@ -44,6 +44,7 @@ SETTINGS = {
     "NOTIFY": "important",
     "BUS_EVENTS": "all",
     "ADAPT_DELAYS": "off",
+    "PACK_TASKS": "on",
     "WORK_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/work",
     "CHAT_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/chat.fifo",
     "JOURNAL_DEAD_LETTER_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/dead",

@@ -46,9 +46,10 @@ ENV = {
     "NOTIFY": "important",
     "BUS_EVENTS": "all",
     "ADAPT_DELAYS": "off",
+    "PACK_TASKS": "on",
 }
 NUMBERS = [name for name, text in ENV.items() if text.isdecimal()]
-CHOICES = ["NOTIFY", "BUS_EVENTS", "ADAPT_DELAYS"]
+CHOICES = ["NOTIFY", "BUS_EVENTS", "ADAPT_DELAYS", "PACK_TASKS"]
 
 
 def test_every_setting_has_its_field() -> None:
@@ -61,7 +62,7 @@ def test_every_setting_has_its_field() -> None:
         *("arn:api-tokens", "arn:chat-tokens", "arn:chat-verification"),
         *("arn:provider-keys", "arn:webhook-signing", "worker.handlers"),
         *(4, 30, 90, 8, 50, 2000, 500, 24, 24, 10, 60, 60),
-        *("important", "all", "off"),
+        *("important", "all", "off", "on"),
     )
 
 

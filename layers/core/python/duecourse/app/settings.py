@@ -40,6 +40,7 @@ _CHOICE_VARIABLES: dict[str, tuple[str, tuple[str, ...]]] = {
     "notify": ("NOTIFY", ("important", "all")),
     "bus_events": ("BUS_EVENTS", tuple(BusFilter)),
     "adapt_delays": ("ADAPT_DELAYS", (_ENABLED, "off")),
+    "pack_tasks": ("PACK_TASKS", (_ENABLED, "off")),
 }
 _LIST_VARIABLES = {
     "operator_chats": "OPERATOR_CHATS",
@@ -103,6 +104,7 @@ class Settings:
     notify: str
     bus_events: str
     adapt_delays: str
+    pack_tasks: str
     operator_chats: tuple[str, ...] = ()
     live_origins: tuple[str, ...] = ()
     page_modules: tuple[str, ...] = ()
@@ -133,6 +135,10 @@ class Settings:
     @property
     def has_adaptive_delays(self) -> bool:
         return self.adapt_delays == _ENABLED
+
+    @property
+    def packs_tasks(self) -> bool:
+        return self.pack_tasks == _ENABLED
 
     @property
     def retention(self) -> timedelta:

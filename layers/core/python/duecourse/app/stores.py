@@ -222,6 +222,6 @@ def _bind_tables() -> None:
 
     share_session_with_pynamodb()
     names = settings()
-    bind(tasks=names.tasks_table, state=names.state_table)
+    bind(tasks=names.tasks_table, state=names.state_table, packs_tasks=names.packs_tasks)
     bind_journal(journal=names.journal_table)
     bind_tracking(state=names.state_table, subjects=names.subjects_table, stats=names.stats_table)

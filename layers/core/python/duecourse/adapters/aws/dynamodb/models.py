@@ -25,7 +25,8 @@ from duecourse.adapters.aws.dynamodb.attributes import (
     WallTimeAttribute,
 )
 from duecourse.adapters.aws.dynamodb.older_items import read_run, read_skipped
-from duecourse.adapters.aws.dynamodb.stored_item import StoredItem
+from duecourse.adapters.aws.dynamodb.packed_attributes import PACKED_SCHEMA, RawItem, pack, unpack
+from duecourse.adapters.aws.dynamodb.stored_item import SchemaVersionAttribute, StoredItem
 from duecourse.adapters.aws.dynamodb.task_links import review_from_stored, review_to_stored
 from duecourse.domain.requests.stored_run import run_to_stored
 from duecourse.domain.tasks.recent_errors import RecentErrors
@@ -83,9 +84,14 @@ class CreatedIndex(GlobalSecondaryIndex["TaskItem"]):
 
 
 class TaskItem(StoredItem):
-    """A task. The keys are short id and id, so one query finds a task by a prefix of its id."""
+    """A task. The keys are short id and id, so one query finds a task by a prefix of its id.
+
+    A task of more than a kilobyte is stored with some attributes packed into one, if `is_packed`.
+    """
 
     kind = "task"
+    is_packed = True
+    schema_version = SchemaVersionAttribute(1, newest=PACKED_SCHEMA)
 
     class Meta(Connection):
         table_name = "tasks"
@@ -153,6 +159,14 @@ class TaskItem(StoredItem):
     def label(self) -> str:
         return f"task {self.id}"
 
+    @classmethod
+    def unpack(cls, data: RawItem) -> RawItem:
+        return unpack(data)
+
+    def serialize(self, null_check: bool = True) -> RawItem:
+        item = super().serialize(null_check)
+        return pack(item) if self.is_packed else item
+
 
 class StateItem(StoredItem):
     """A single value that is neither a task nor history, such as a cursor or a profile."""
@@ -203,7 +217,8 @@ class QuietItem(Model):
         return item
 
 
-def bind(*, tasks: str, state: str) -> None:
+def bind(*, tasks: str, state: str, packs_tasks: bool = True) -> None:
     TaskItem.Meta.table_name = tasks
+    TaskItem.is_packed = packs_tasks
     StateItem.Meta.table_name = state
     QuietItem.Meta.table_name = state

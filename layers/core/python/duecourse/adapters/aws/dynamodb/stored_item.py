@@ -25,16 +25,18 @@ class SchemaVersionAttribute(NumberAttribute):
     """The schema version of an item. Older versions are read, newer ones are rejected.
 
     Increase `current` whenever older code could misread an item, and add the previous version to
-    `older_items`. An item without a version was written before versions existed.
+    `older_items`. An item without a version was written before versions existed. `newest`: of the
+    items that need newer code than most do.
     """
 
-    def __init__(self, current: int) -> None:
+    def __init__(self, current: int, *, newest: int | None = None) -> None:
         super().__init__(null=True, default_for_new=current)
         self.current = current
+        self._newest = newest or current
 
     def deserialize(self, value: str) -> int:
         version = int(value)
-        if version > self.current:
+        if version > self._newest:
             raise ValueError("it was written by newer code")
         return version
 
@@ -56,6 +58,7 @@ class StoredItem(Model):
         says whether newer code wrote the item.
         """
         try:
+            data = cls.unpack(data)
             item: Self = super().from_raw_data(data)
         except Exception:  # noqa: BLE001 - whatever is wrong with it, `read_item` raises
             broken = [name for name in cls.get_attributes() if _is_broken(cls, name, data)]
@@ -66,6 +69,11 @@ class StoredItem(Model):
         known = {attribute.attr_name for attribute in cls.get_attributes().values()}
         item.unknown_attributes = {name: data[name] for name in data if name not in known}
         return item
+
+    @classmethod
+    def unpack(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the attributes of a stored item. Subclasses may store them in another form."""
+        return data
 
     def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:
         """Return the item with its unknown attributes, so that a write of this code keeps them."""

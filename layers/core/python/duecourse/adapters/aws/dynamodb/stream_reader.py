@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -48,7 +49,7 @@ class DynamoStreamReader:
             if iterator is None:
                 return
             page = self._client.get_records(ShardIterator=iterator, Limit=max(1, position.count))
-            for record in map(_to_lambda_record, page["Records"]):
+            for record in map(to_lambda_record, page["Records"]):
                 if int(sequence_number(record)) > int(position.last):
                     return
                 yield record
@@ -57,11 +58,19 @@ class DynamoStreamReader:
             iterator = page.get("NextShardIterator")
 
 
-def _to_lambda_record(record: Any) -> Record:
-    """Return the record with the time of the write in seconds, as Lambda delivers it."""
-    change = record["dynamodb"]
+def to_lambda_record(record: Any) -> Record:
+    """Return the record as Lambda delivers it: with seconds for a time and base64 for bytes."""
+    change = {name: _encode_bytes(value) for name, value in record["dynamodb"].items()}
     written_at = change["ApproximateCreationDateTime"]
     if isinstance(written_at, datetime):
         zone = written_at.tzinfo or UTC
         written_at = written_at.replace(tzinfo=zone).timestamp()
     return {**record, "dynamodb": {**change, "ApproximateCreationDateTime": written_at}}
+
+
+def _encode_bytes(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, dict):
+        return {name: _encode_bytes(inner) for name, inner in value.items()}
+    return [_encode_bytes(inner) for inner in value] if isinstance(value, list) else value

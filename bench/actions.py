@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from duecourse.domain.tasks.task import API_CHANNEL
+
 from bench.meter import Meter
 from bench.scenario import Batches, Posted, create_tasks, measured_stack, request
 from local.runtime.api_gateway import Gateway
@@ -27,8 +29,13 @@ def measure_actions(
     *,
     interval: timedelta = APART,
     has_idle_ticks: bool = False,
+    channel: str = API_CHANNEL,
 ) -> Meter:
     """Return what `count` actions cost that succeed, after a failure with `error` if there is one.
+
+    As on AWS, nobody is notified of an action that a program creates without a channel. With a
+    chat channel, its owner is notified of failures and of success.
+
 
     They are due at this interval; those due at once are created in a burst. Ticks without an effect
     are skipped unless `has_idle_ticks`: of few actions they would be most of the cost.
@@ -37,7 +44,7 @@ def measure_actions(
     script: list[Mapping[str, Any]] = [*([{"error": error}] if error else []), _REPLY_ENTRY]
     with measured_stack(batches) as (stack, meter):
         stack.skips_idle_ticks = not has_idle_ticks
-        posted = [make_action(n, script, n * interval) for n in range(count)]
+        posted = [make_action(n, script, n * interval, channel) for n in range(count)]
         with meter.observe(stack):
             task_ids = create_tasks(stack, posted, batches)
             last_retry = timedelta(minutes=5 if error else 0)
@@ -46,9 +53,12 @@ def measure_actions(
     return meter
 
 
-def make_action(n: int, script: Sequence[Mapping[str, Any]], after: timedelta) -> Posted:
+def make_action(
+    n: int, script: Sequence[Mapping[str, Any]], after: timedelta, channel: str = API_CHANNEL
+) -> Posted:
     body = {
         "type": "action",
+        "channel": channel,
         "description": f"Put the weekly report into the shared folder ({n:04d})",
         "in": (MIN_DELAY + after).total_seconds(),
         "payload": {"provider": "scripted", "script": script},

@@ -11,9 +11,11 @@ from typing import Any
 
 import boto3
 import pytest
+from duecourse.adapters.aws.dynamodb.counters import DynamoCounters
 from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
 from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
 from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
+from duecourse.domain.journal.counter_page import CountedChange
 from duecourse.domain.journal.error_log import LoggedError, error_to_json
 from duecourse.domain.journal.journal_entries import JournalEntries
 from duecourse.domain.journal.learning_counters import RunRef
@@ -21,21 +23,23 @@ from duecourse.domain.journal.run_record import RunRecord, to_logged_error
 from duecourse.domain.requests.stored_run import run_to_stored
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.ports.journal import ErrorPage
+from duecourse.usecases.journal.project_change import ProjectionSettings, project_change
 
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from tests.contract.conftest import RETENTION
-from tests.support.builders.failures import a_run_record
+from tests.support.builders.failures import a_run_record, fail_task
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
-from tests.support.builders.tasks import ID
+from tests.support.builders.tasks import ID, a_task, claim_task
 
 SUBJECT: dict[str, Any] = {"subject": "story-1", "payload": {"provider": "openai"}}
 TODAY = "2026-02-17"
+SETTINGS = ProjectionSettings((), MINUTE)
 ListPage = Callable[..., ErrorPage]
 
 
 @pytest.fixture
 def log() -> DynamoErrorLog:
-    return DynamoErrorLog(retention=RETENTION)
+    return DynamoErrorLog(DynamoCounters(), retention=RETENTION)
 
 
 def record(journal: DynamoJournal, *records: RunRecord) -> None:
@@ -123,6 +127,88 @@ def test_every_stored_item_expires(journal: DynamoJournal) -> None:
     record(journal, a_run_record(task=SUBJECT))
     items = boto3.client("dynamodb").scan(TableName="JournalTable")["Items"]
     assert [int(item["expires_at"]["N"]) for item in items] == [(NOW + RETENTION).timestamp()] * 3
+
+
+# Failures that the counters name
+
+
+def fail_and_journal(journal: DynamoJournal, *numbers: int, at: datetime = NOW) -> list[str]:
+    """Process failures as one batch of the stream and return the ids of their runs."""
+    counted = []
+    for n in numbers:
+        moment = at + n * MILLISECOND
+        running = claim_task(a_task(id=task_id(n), due_at=moment), f"run-{n}", at=moment)
+        failed = fail_task(running, at=moment)
+        change = project_change(running, failed, SETTINGS, at=moment)
+        assert change.entries is not None
+        journal.write([change.entries])
+        counted.append(CountedChange(n, moment, change.increments))
+    DynamoCounters().add("shard-1", counted)
+    return [f"run-{n}" for n in numbers]
+
+
+def task_id(n: int) -> str:
+    return f"{n:08x}-0000-4000-8000-000000000000"
+
+
+def pointers() -> list[str]:
+    items = boto3.client("dynamodb").scan(TableName="JournalTable")["Items"]
+    return [item["task_id"]["S"] for item in items if item["entry"]["S"].startswith("x#")]
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 40])
+@pytest.mark.parametrize("limit", [3, 50])
+def test_an_error_that_the_counters_name_is_listed_by_category(
+    log: DynamoErrorLog, journal: DynamoJournal, count: int, limit: int
+) -> None:
+    failed = fail_and_journal(journal, *range(count))
+    assert pointers() == []
+    assert list_all_pages(log.list_by_category, "unknown", limit=limit) == failed[::-1]
+
+
+def test_errors_with_and_without_pointers_are_listed_by_their_end(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    fail_and_journal(journal, 1, 3)
+    for n in (0, 2, 4):
+        record(journal, a_run_record(f"run-{n}", at=NOW + n * MILLISECOND, category="unknown"))
+    listed = list_all_pages(log.list_by_category, "unknown", limit=2)
+    assert listed == ["run-4", "run-3", "run-2", "run-1", "run-0"]
+
+
+def test_a_batch_that_is_counted_again_lists_its_errors_once(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    fail_and_journal(journal, *range(8))
+    fail_and_journal(journal, *range(12))
+    assert len(list_all_pages(log.list_by_category, "unknown", limit=50)) == 12
+
+
+def test_an_error_that_ends_on_the_next_day_has_a_pointer(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    midnight = NOW.replace(hour=0) + DAY
+    running = claim_task(a_task(), "run-1", at=midnight - MILLISECOND)
+    failed = fail_task(running, at=midnight)
+    change = project_change(running, failed, SETTINGS, at=midnight)
+    assert change.entries is not None
+    journal.write([change.entries])
+    assert pointers() == ["category#unknown#2026-02-18"]
+    assert list_all_pages(log.list_by_category, "unknown", limit=9, now=midnight) == ["run-1"]
+
+
+def test_an_error_that_the_counters_name_moves_when_it_is_reclassified(
+    log: DynamoErrorLog, journal: DynamoJournal
+) -> None:
+    fail_and_journal(journal, 1)
+    [before] = journal.list_runs(task_id(1))
+    after = amend(before, category="timeout")
+    record(journal, after)
+    assert list_all_pages(log.list_by_category, "unknown", limit=9) == []
+    assert list_all_pages(log.list_by_category, "timeout", limit=9) == ["run-1"]
+    record(journal, amend(after, category="unknown"))
+    assert list_all_pages(log.list_by_category, "unknown", limit=9) == ["run-1"]
+    assert list_all_pages(log.list_by_category, "timeout", limit=9) == []
 
 
 # Reclassified and resolved runs
@@ -214,7 +300,7 @@ def test_an_unreadable_item_is_left_out(
     assert ids(page.items) == ["run-2"]
 
 
-def test_a_page_of_unreadable_errors_has_the_cursor_of_the_next(
+def test_a_page_is_filled_with_the_errors_after_unreadable_ones(
     log: DynamoErrorLog, journal: DynamoJournal
 ) -> None:
     record(
@@ -222,9 +308,7 @@ def test_a_page_of_unreadable_errors_has_the_cursor_of_the_next(
     )
     delete_record()
     page = log.list_by_subject("story-1", limit=1, cursor=None, now=NOW)
-    assert page.items == []
-    page = log.list_by_subject("story-1", limit=1, cursor=page.next_cursor, now=NOW)
-    assert ids(page.items) == ["run-0"]
+    assert (ids(page.items), page.next_cursor) == (["run-0"], None)
 
 
 # Finding records
@@ -303,7 +387,7 @@ def test_listing_a_category_queries_a_bounded_number_of_days(
 ) -> None:
     with attribute_calls_to("api"):
         log.list_by_category("timeout", limit=9, cursor=None, now=NOW)
-    assert calls.counts == {("api", "dynamodb.Query"): 31}
+    assert calls.counts == {("api", "dynamodb.Query"): 31 * 2}
 
 
 @pytest.mark.parametrize("by", ["subject", "category"])
@@ -317,7 +401,12 @@ def test_a_page_costs_one_request_for_all_its_records(
             "story-1" if by == "subject" else "timeout", limit=19, cursor=None, now=NOW
         )
     assert len(page.items) == 19
-    assert calls.counts == {("api", "dynamodb.Query"): 1, ("api", "dynamodb.BatchGetItem"): 1}
+    # By category, the counters of the day name failures, too.
+    queries = 2 if by == "category" else 1
+    assert calls.counts == {
+        ("api", "dynamodb.Query"): queries,
+        ("api", "dynamodb.BatchGetItem"): 1,
+    }
 
 
 def a_cursor(*parts: Any) -> str:

@@ -313,8 +313,8 @@ def test_a_provider_call_is_audited_under_the_day_of_its_run(journal: DynamoJour
     running = replace(running, run=replace(run_of(running), call=call))
     done = run_transitions.commit(running, None, at=NOW + DAY)
     journal.write([to_journal_entries(running, done, at=NOW + DAY)])
-    [entry] = journal.list_audit(NOW.date(), limit=9, after=None).items
-    assert (entry["run_id"], entry["outcome"]) == ("run-1", "success")
+    [item] = journal.list_audit(NOW.date(), limit=9, after=None).items
+    assert (item.entry["run_id"], item.entry["outcome"]) == ("run-1", "success")
 
 
 # Version 0.1

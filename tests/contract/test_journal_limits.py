@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from duecourse.adapters.aws.dynamodb import journal as adapter
+from duecourse.adapters.aws.dynamodb.counters import DynamoCounters
 from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
 from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
 from duecourse.domain.journal.journal_entries import JournalEntries
@@ -39,5 +40,5 @@ def test_the_latest_runs_are_read_oldest_first(journal: DynamoJournal) -> None:
 
 def test_the_latest_errors_are_read_oldest_first(journal: DynamoJournal) -> None:
     write_runs(journal, 5)
-    log = DynamoErrorLog(retention=RETENTION)
+    log = DynamoErrorLog(DynamoCounters(), retention=RETENTION)
     assert [error.id for error in log.list_by_task(ID)] == ["run-2", "run-3", "run-4"]

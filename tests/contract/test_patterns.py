@@ -44,7 +44,7 @@ GET, BATCH_GET, QUERY = (
 
 
 def new_patterns() -> DynamoPatterns:
-    return DynamoPatterns(DynamoCounters(), DynamoErrorLog(retention=RETENTION))
+    return DynamoPatterns(DynamoCounters(), DynamoErrorLog(DynamoCounters(), retention=RETENTION))
 
 
 @pytest.fixture

@@ -212,6 +212,19 @@ def check_all(client: StackClient, workload: Workload) -> None:
     check_repeated(stats, failed, now_day=utc_day(workload.now))
     check_patterns(client, failed, tasks)
     check_subjects(client, failed)
+    check_listings(client, failed)
+
+
+def check_listings(client: StackClient, failed: list[RunRecord]) -> None:
+    for category in {record.run.error_category for record in failed}:
+        listed, cursor = [], ""
+        while cursor is not None:
+            path = f"/errors?category={category}&limit=200{cursor and f'&cursor={cursor}'}"
+            page = client.call("GET", path).body
+            listed += [one["id"] for one in page["items"]]
+            cursor = page["next_cursor"]
+        expected = [one.run.id for one in failed if one.run.error_category == category]
+        assert sorted(listed) == sorted(expected)
 
 
 def check_categories(stats: dict[str, Any], failed: list[RunRecord]) -> None:

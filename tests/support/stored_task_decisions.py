@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.packed_attributes import unpack
 from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
 from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.journal.history import events_between
@@ -32,7 +33,8 @@ _DETAIL_KEYS = ("wait", "review_task_id")
 
 
 def to_stored_item(task: Task) -> Item:
-    item: Item = to_item(task, shard_count=4, retention=timedelta(days=30)).serialize()
+    """Return the item without packing: it has to be readable in JSON."""
+    item: Item = unpack(to_item(task, shard_count=4, retention=timedelta(days=30)).serialize())
     return item
 
 

@@ -12,7 +12,8 @@ from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.limits.budget import utc_date
 from duecourse.domain.validation.fields import Reader
-from duecourse.ports.journal import AuditPage
+from duecourse.ports.journal import AuditItem, AuditPage
+from duecourse.usecases.journal.read_audit import AuditDeps, read_audit
 
 from ..http.cursor import CursorCodec
 from ..http.query import CURSOR, Query, integer_up_to
@@ -53,7 +54,7 @@ def list_audit() -> Response[str]:
 
     def read(after: str | None, limit: int) -> AuditPage:
         day = parameters["day"] or _resolve_day(after)
-        return stores.journal().list_audit(day, limit=limit, after=after)
+        return read_audit(day, _audit_deps(), limit=limit, after=after)
 
     cursor = CursorCodec("audit", parameters)
     return page_response(read, _to_json, cursor, limit=parameters["limit"])
@@ -64,5 +65,14 @@ def _resolve_day(after: str | None) -> date:
     return _parse_day(after[:10]) if after else utc_date(stores.clock().now())
 
 
-def _to_json(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    return entry
+def _audit_deps() -> AuditDeps:
+    return AuditDeps(
+        journal=stores.journal(),
+        counters=stores.counters(),
+        error_log=stores.error_log(),
+        tasks=stores.task_store(),
+    )
+
+
+def _to_json(item: AuditItem) -> Mapping[str, Any]:
+    return item.entry

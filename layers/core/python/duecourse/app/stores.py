@@ -85,7 +85,7 @@ def error_log() -> ErrorLog:
     from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
 
     _bind_tables()
-    return DynamoErrorLog(retention=settings().retention)
+    return DynamoErrorLog(counters(), retention=settings().retention)
 
 
 @cache

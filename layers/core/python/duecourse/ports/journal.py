@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from duecourse.domain.journal.audit_api import ApiChange
     from duecourse.domain.journal.counter_page import CountedChange
     from duecourse.domain.journal.error_log import LoggedError
+    from duecourse.domain.journal.failed_runs import FailedRun
     from duecourse.domain.journal.failure_tracker import FailureTracker
     from duecourse.domain.journal.increment import Increment
     from duecourse.domain.journal.journal_entries import JournalEntries, StoredEvent
@@ -27,10 +28,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class AuditPage:
-    """Entries as JSON. `next_cursor` starts the next page; None on the last one."""
+class AuditItem:
+    """An entry as JSON. `position` sorts by time and is a cursor after this entry."""
 
-    items: Sequence[Mapping[str, Any]]
+    position: str
+    entry: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class AuditPage:
+    """`next_cursor` starts the next page; None on the last one."""
+
+    items: Sequence[AuditItem]
     next_cursor: str | None
 
 
@@ -53,7 +62,7 @@ class Journal(AuditLog, Protocol):
         """Return the records of the latest few hundred ended runs, oldest first."""
 
     def list_audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
-        """Return the audit entries of a UTC day, oldest first, starting after the entry `after`.
+        """Return the stored audit entries of a UTC day, oldest first, starting after `after`.
 
         An entry belongs to the day on which its execution or change began. Raises ValueError if
         `after` is not a cursor of such a page.
@@ -130,6 +139,10 @@ class Counters(Protocol):
     def read_since(self, day: str, *, now: datetime) -> Sequence[Increment]:
         """Return the sums from the UTC day `day` on, and perhaps some of the day before.
         Eventually consistent."""
+
+    def list_failed_runs(self, day: str) -> Sequence[FailedRun]:
+        """Return the runs that failed on the UTC day and were counted by their names, by their
+        end. Eventually consistent."""
 
     def compact(self, *, now: datetime) -> int:
         """Sum up the days that are over for good, so that reading them is cheap. Idempotent.

@@ -56,6 +56,11 @@ class AuditEntry:
         }
 
 
+def audit_position(at: datetime, entry_id: str) -> str:
+    """Return the position of an entry in its day, which is also the cursor after it."""
+    return f"{to_text(at)}#{entry_id}"
+
+
 def find_executed_run(old: Task | None, new: Task) -> Run | None:
     """Return the run whose work this write finished, else None.
 

@@ -25,6 +25,22 @@ class CountedChange:
     increments: Sequence[Increment]
 
 
+def split_members(changes: Iterable[CountedChange]) -> tuple[list[CountedChange], list[Increment]]:
+    """Return the changes without the members of their counters, and the members merged."""
+    found = list(changes)
+    members = [
+        Increment(one.day, one.counter, members=one.members)
+        for change in found
+        for one in change.increments
+        if one.members
+    ]
+    without = [
+        replace(change, increments=[replace(one, members=frozenset()) for one in change.increments])
+        for change in found
+    ]
+    return without, merge_increments(members)
+
+
 @dataclass(frozen=True, order=True, slots=True)
 class PageKey:
     """A shard and one UTC hour, whose pages are numbered from 1."""
@@ -44,7 +60,7 @@ class CounterPage:
 
     def add(self, changes: Iterable[CountedChange]) -> CounterPage | None:
         """Return the page to store next, or None if all of `changes` were counted before."""
-        new = [one for one in changes if one.sequence_number > self.last_sequence_number]
+        new = self.find_uncounted(changes)
         if not new:
             return None
         is_new_page = self.is_full or self.number == 0
@@ -54,6 +70,9 @@ class CounterPage:
             last_sequence_number=max(one.sequence_number for one in new),
             increments=merge_increments(counted),
         )
+
+    def find_uncounted(self, changes: Iterable[CountedChange]) -> list[CountedChange]:
+        return [one for one in changes if one.sequence_number > self.last_sequence_number]
 
     def mark_full(self) -> CounterPage:
         return replace(self, is_full=True)

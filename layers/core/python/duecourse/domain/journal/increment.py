@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 T = TypeVar("T", int, str)
+_PART_COUNT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Increment:
     """A change to one counter of one UTC day.
 
-    `sums` are added; `maximums` keep the largest value, `earliest` the smallest text and `latest`
-    the largest text.
+    `sums` are added; `maximums` keep the largest value, `earliest` the smallest text, `latest` the
+    largest text, and `members` all texts.
     """
 
     day: str
@@ -23,6 +24,7 @@ class Increment:
     maximums: Mapping[str, int] = field(default_factory=dict)
     earliest: Mapping[str, str] = field(default_factory=dict)
     latest: Mapping[str, str] = field(default_factory=dict)
+    members: frozenset[str] = frozenset()
 
     def negate(self) -> Increment:
         """Return the increment that takes the sums back. The other values cannot be taken back."""
@@ -42,7 +44,8 @@ def increments_to_stored(increments: Iterable[Increment]) -> dict[str, dict[str,
     """Return the merged increments by day and counter, without empty parts at the end."""
     stored: dict[str, dict[str, list[Any]]] = {}
     for one in merge_increments(increments):
-        parts = [dict(one.sums), dict(one.maximums), dict(one.earliest), dict(one.latest)]
+        parts: list[Any] = [dict(one.sums), dict(one.maximums), dict(one.earliest)]
+        parts += [dict(one.latest), sorted(one.members)]
         while parts and not parts[-1]:
             parts.pop()
         stored.setdefault(one.day, {})[one.counter] = parts
@@ -51,10 +54,16 @@ def increments_to_stored(increments: Iterable[Increment]) -> dict[str, dict[str,
 
 def increments_from_stored(stored: Mapping[str, Mapping[str, list[Any]]]) -> list[Increment]:
     return [
-        Increment(day, counter, *parts)
+        _from_parts(day, counter, parts)
         for day, counters in stored.items()
         for counter, parts in counters.items()
     ]
+
+
+def _from_parts(day: str, counter: str, parts: list[Any]) -> Increment:
+    missing: list[Any] = [{}] * (_PART_COUNT - len(parts))
+    sums, maximums, earliest, latest, members = parts + missing
+    return Increment(day, counter, sums, maximums, earliest, latest, frozenset(members))
 
 
 def _add(one: Increment, other: Increment) -> Increment:
@@ -65,6 +74,7 @@ def _add(one: Increment, other: Increment) -> Increment:
         maximums=_merge_values(max, one.maximums, other.maximums),
         earliest=_merge_values(min, one.earliest, other.earliest),
         latest=_merge_values(max, one.latest, other.latest),
+        members=one.members | other.members,
     )
 
 

@@ -25,26 +25,31 @@ class StoredEvent:
 class JournalEntries:
     """`events`: those that no run and no task tells. `version`: the task's, part of their keys.
 
-    `execution`: the audit entry of a provider call.
+    `execution`: the audit entry of a provider call. `is_named_by_counters`: the counters name the
+    failed run, so it needs no entry by category and no audit entry.
     """
 
     version: int
     events: Sequence[Event] = ()
     record: RunRecord | None = None
     execution: AuditEntry | None = None
+    is_named_by_counters: bool = False
 
     @property
     def is_empty(self) -> bool:
         return not self.events and self.record is None and self.execution is None
 
 
-def to_journal_entries(old: Task | None, new: Task, *, at: datetime) -> JournalEntries:
-    run = find_executed_run(old, new)
+def to_journal_entries(
+    old: Task | None, new: Task, *, at: datetime, is_named_by_counters: bool = False
+) -> JournalEntries:
+    run = None if is_named_by_counters else find_executed_run(old, new)
     return JournalEntries(
         version=new.version,
         events=_events_of_their_own(old, new, at=at),
         record=to_run_record(old, new, at=at),
         execution=to_audit_entry(new, run) if run else None,
+        is_named_by_counters=is_named_by_counters,
     )
 
 

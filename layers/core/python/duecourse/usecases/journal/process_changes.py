@@ -75,7 +75,11 @@ def _project(batch: _Batch) -> int:
         batch.projected.append(ProjectedChange(events=change.breaker_events))
         if change.is_known and change.task_id is not None:
             batch.projected[n] = project_change(
-                change.old, change.new, batch.deps.settings, at=change.written_at
+                change.old,
+                change.new,
+                batch.deps.settings,
+                at=change.written_at,
+                counted_at=change.counted_at,
             )
 
     return _for_each(batch, project)

@@ -14,6 +14,7 @@ from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.events.event import LiveEvent, build_live_events
 from duecourse.domain.journal.counters import count_change
+from duecourse.domain.journal.failed_runs import failed_run_increment, is_named_by_counters
 from duecourse.domain.journal.failure_tracker import FailureTracker, find_changed_tracker
 from duecourse.domain.journal.history import ended_run
 from duecourse.domain.journal.increment import Increment
@@ -44,12 +45,22 @@ class ProjectionSettings:
 
 
 def project_change(
-    old: Task | None, new: Task | None, settings: ProjectionSettings, *, at: datetime
+    old: Task | None,
+    new: Task | None,
+    settings: ProjectionSettings,
+    *,
+    at: datetime,
+    counted_at: datetime | None = None,
 ) -> ProjectedChange:
-    """Return what the change from `old` to `new` brings: nothing if the task expired."""
+    """Return what the change from `old` to `new` brings: nothing if the task expired.
+
+    `at` is the time of the write, and `counted_at` the time at which it is counted, if they differ.
+    """
     if new is None:
         return ProjectedChange()
-    entries = to_journal_entries(old, new, at=at)
+    is_named = is_named_by_counters(old, new, counted_at=counted_at or at)
+    entries = to_journal_entries(old, new, at=at, is_named_by_counters=is_named)
+    increments = count_change(old, new, late_after=settings.late_after)
     run = ended_run(old, new)
     return ProjectedChange(
         entries=None if entries.is_empty else entries,
@@ -57,5 +68,5 @@ def project_change(
         correction=find_learned_correction(old, new, run, at=at) if run else None,
         events=build_live_events(old, new, at=at),
         notifications=notifications_for(old, new, settings.operator_chats),
-        increments=count_change(old, new, late_after=settings.late_after),
+        increments=[*increments, failed_run_increment(new)] if is_named else increments,
     )

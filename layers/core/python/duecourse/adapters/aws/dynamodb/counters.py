@@ -5,8 +5,6 @@ Every page is replaced only if it is unchanged since it was read, so a change co
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -15,6 +13,8 @@ from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.aws.dynamodb.conditions import is_condition_failed
+from duecourse.adapters.aws.dynamodb.counter_encoding import decode_increments, encode_increments
+from duecourse.adapters.aws.dynamodb.failed_run_items import FAILED_RUNS_PREFIX, store_if_many
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
 from duecourse.domain.errors import StalePageError, UnreadableItemError
@@ -25,12 +25,8 @@ from duecourse.domain.journal.counter_page import (
     PageKey,
     group_by_page,
 )
-from duecourse.domain.journal.increment import (
-    Increment,
-    increments_from_stored,
-    increments_to_stored,
-    merge_increments,
-)
+from duecourse.domain.journal.failed_runs import FailedRun, read_failed_runs
+from duecourse.domain.journal.increment import Increment, merge_increments
 from duecourse.domain.time.utc_days import days_between, utc_day
 
 # A write is billed by the size of the whole item, so a page ends before it costs two units.
@@ -67,9 +63,14 @@ class DynamoCounters:
         first, today = _day_before(day), utc_day(now)
         rollups = _read_rollups(first)
         rolled_up = {item.counter[:10] for item in rollups}
-        pages = [CounterItem.query(one) for one in days_between(first, today, without=rolled_up)]
+        pages = [_query_counters(one) for one in days_between(first, today, without=rolled_up)]
         items = [*rollups, *(item for page in pages for item in page)]
         return merge_increments(one for part in read_items(items, _to_increments) for one in part)
+
+    def list_failed_runs(self, day: str) -> Sequence[FailedRun]:
+        items = CounterItem.query(day, CounterItem.counter >= _PAGE_PREFIX)
+        increments = (one for part in read_items(items, _to_increments) for one in part)
+        return sorted(set(read_failed_runs(increments)))
 
     def compact(self, *, now: datetime) -> int:
         last_day = _day_before(utc_day(now - SEALED_AFTER))
@@ -84,7 +85,8 @@ class DynamoCounters:
     def _try_to_add(self, key: PageKey, changes: Sequence[CountedChange]) -> bool:
         """Return False if another invocation stored the page first."""
         before = self._pages.pop(key, None) or _load_last_page(key)
-        after = before.add(changes)
+        uncounted = before.find_uncounted(changes)
+        after = before.add(store_if_many(key, uncounted, retention=PAGE_RETENTION))
         if after is None:
             return True
         item = _to_page_item(key, after)
@@ -101,6 +103,11 @@ class DynamoCounters:
         if len(self._pages) > MAX_CACHED_PAGES:
             self._pages.popitem(last=False)
         return True
+
+
+def _query_counters(day: str, *, consistent_read: bool = False) -> Iterable[CounterItem]:
+    counters = CounterItem.counter < FAILED_RUNS_PREFIX
+    return CounterItem.query(day, counters, consistent_read=consistent_read)
 
 
 def _unchanged_since(before: CounterPage, after: CounterPage) -> Condition:
@@ -141,7 +148,7 @@ def _to_page_item(key: PageKey, page: CounterPage) -> CounterItem:
         utc_day(key.hour),
         f"{_page_prefix(key)}{page.number:06d}",
         last_sequence_number=str(page.last_sequence_number),
-        counted=_encode(page.increments),
+        counted=encode_increments(page.increments),
         expires_at=int((key.hour + PAGE_RETENTION).timestamp()),
     )
 
@@ -150,7 +157,7 @@ def _to_page(item: CounterItem) -> CounterPage:
     return CounterPage(
         number=_page_number(item),
         last_sequence_number=int(item.last_sequence_number),
-        increments=_decode(item.counted),
+        increments=decode_increments(item.counted),
         is_full=bool(item.is_full),
     )
 
@@ -175,35 +182,29 @@ def _write_rollup(day: str) -> None:
 
     The part that makes the rollup valid is written last, and sorts last.
     """
-    pages = read_items(CounterItem.query(day, consistent_read=True), _to_increments)
-    counted = merge_increments(one for increments in pages for one in increments)
+    pages = read_items(_query_counters(day, consistent_read=True), _to_increments)
+    increments = (one for part in pages for one in part if not one.members)
+    counted = merge_increments(increments)
     starts = range(0, max(1, len(counted)), _INCREMENTS_PER_ITEM)
     expires_at = int((datetime.fromisoformat(f"{day}T00:00:00Z") + ROLLUP_RETENTION).timestamp())
     for number, start in enumerate(starts):
         part = counted[start : start + _INCREMENTS_PER_ITEM]
         is_last = start + _INCREMENTS_PER_ITEM >= len(counted)
         key = f"{day}#{_LAST_PART if is_last else f'{number:04d}'}"
-        CounterItem(ROLLUP_PARTITION, key, counted=_encode(part), expires_at=expires_at).save()
+        CounterItem(
+            ROLLUP_PARTITION, key, counted=encode_increments(part), expires_at=expires_at
+        ).save()
 
 
 def _to_increments(item: CounterItem) -> Sequence[Increment]:
     """Return the increments of a page, a rollup, or a single counter as version 0.1 stored it."""
     if item.counted is not None:
-        return _decode(item.counted)
+        return decode_increments(item.counted)
     numbers, texts = dict(item.numbers), item.texts
     maximums = {_MAXIMUM: numbers.pop(_MAXIMUM)} if _MAXIMUM in numbers else {}
     earliest = {name: texts[name] for name in texts if name in _FIRST_TEXTS}
     latest = {name: texts[name] for name in texts if name not in _FIRST_TEXTS}
     return [Increment(item.day, item.counter, numbers, maximums, earliest, latest)]
-
-
-def _encode(increments: Iterable[Increment]) -> bytes:
-    stored = json.dumps(increments_to_stored(increments), separators=(",", ":"))
-    return zlib.compress(stored.encode(), 9)
-
-
-def _decode(counted: bytes) -> Sequence[Increment]:
-    return increments_from_stored(json.loads(zlib.decompress(counted)))
 
 
 def _day_before(day: str) -> str:

@@ -16,14 +16,14 @@ from duecourse.adapters.aws.dynamodb.run_records import (
 )
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.domain.chat.audit_operator import OperatorChange
-from duecourse.domain.journal.audit import AuditEntry
+from duecourse.domain.journal.audit import AuditEntry, audit_position
 from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.journal.journal_entries import JournalEntries, StoredEvent
 from duecourse.domain.journal.run_record import RunRecord
 from duecourse.domain.limits.budget import utc_date
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.ports.journal import AuditPage
+from duecourse.ports.journal import AuditItem, AuditPage
 
 MAX_ENTRIES = 500
 _FIRST_POSITION = "0"
@@ -45,7 +45,7 @@ class DynamoJournal:
                 amend_record(entries.record, retention=self._retention)
 
     def record_change(self, change: ApiChange | OperatorChange) -> None:
-        self._to_audit_item(change, change.id).save()
+        self._make_audit_item(change, change.id).save()
 
     def list_events(self, task_id: str) -> Sequence[StoredEvent]:
         return list(read_items(list_latest(task_id, "e#"), _to_stored_event))
@@ -61,26 +61,30 @@ class DynamoJournal:
         )
         found_items = list(found)  # one extra item shows whether there is another page
         has_more = len(found_items) > limit
-        items = list(read_items(found_items[:limit], lambda item: item.detail))
+        items = list(read_items(found_items[:limit], _to_audit_item))
         return AuditPage(items, found_items[limit - 1].entry if has_more else None)
 
     def _to_items(self, entries: JournalEntries) -> Iterator[JournalItem]:
         for index, event in enumerate(entries.events):
             yield self._to_event_item(entries.version, index, event)
         if entries.record is not None:
-            yield from to_pointer_items(entries.record, retention=self._retention)
+            yield from to_pointer_items(
+                entries.record,
+                retention=self._retention,
+                by_category=not entries.is_named_by_counters,
+            )
             if not entries.record.is_amendment:
                 yield to_record_item(entries.record, retention=self._retention)
         if entries.execution is not None:
-            yield self._to_audit_item(entries.execution, entries.execution.run_id)
+            yield self._make_audit_item(entries.execution, entries.execution.run_id)
 
-    def _to_audit_item(
+    def _make_audit_item(
         self, entry: AuditEntry | ApiChange | OperatorChange, entry_id: str
     ) -> JournalItem:
         at = to_text(entry.at)
         return JournalItem(
             _audit_key(utc_date(entry.at)),
-            f"{at}#{entry_id}",
+            audit_position(entry.at, entry_id),
             at=at,
             detail=entry.to_json(),
             expires_at=_expiry(entry.at, self._retention),
@@ -114,6 +118,10 @@ def to_event(item: JournalItem) -> Event:
 
 def _to_stored_event(item: JournalItem) -> StoredEvent:
     return StoredEvent(int(item.entry.split("#")[1]), to_event(item))
+
+
+def _to_audit_item(item: JournalItem) -> AuditItem:
+    return AuditItem(item.entry, item.detail)
 
 
 def _audit_key(day: date) -> str:

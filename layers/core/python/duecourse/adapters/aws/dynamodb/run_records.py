@@ -44,13 +44,15 @@ def to_record_item(record: RunRecord, *, retention: timedelta) -> JournalItem:
     )
 
 
-def to_pointer_items(record: RunRecord, *, retention: timedelta) -> list[JournalItem]:
+def to_pointer_items(
+    record: RunRecord, *, retention: timedelta, by_category: bool = True
+) -> list[JournalItem]:
     """Return what a failed run is found by: its category and day, and its subject if it has one."""
     run = record.run
     if not run.is_failure:
         return []
     ended_at = _ended_at(run)
-    keys = [category_key(run.error_category, utc_day(ended_at))]
+    keys = [category_key(run.error_category, utc_day(ended_at))] if by_category else []
     if record.subject:
         keys.append(subject_key(record.subject))
     entry, expires_at = error_entry(ended_at, run.id), int((ended_at + retention).timestamp())

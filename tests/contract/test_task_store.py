@@ -81,6 +81,12 @@ def test_creating_an_existing_id_writes_nothing(store: TaskStore) -> None:
     assert store.get(ID) == first
 
 
+def test_a_peek_finds_a_task_or_nothing(store: TaskStore) -> None:
+    task = store.create(a_task())
+    assert store.peek(task.id) == task
+    assert store.peek("0a1b2c3d-0000-4000-8000-00000000ffff") is None
+
+
 def test_an_unknown_id_raises(store: TaskStore) -> None:
     with pytest.raises(UnknownTaskError, match=ID):
         store.get(ID)

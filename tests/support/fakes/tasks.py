@@ -43,6 +43,7 @@ class MemoryStore:
     ) -> None:
         self.tasks = {task.id: task for task in tasks}
         self.subjects = MemorySubjects() if subjects is None else subjects
+        self.replica: dict[str, Task | None] = {}  # outdated tasks that `peek` returns
         self.concurrent_writes: list[Callable[[], object]] = []
         self._shard_count = shard_count
 
@@ -53,6 +54,9 @@ class MemoryStore:
         if task_id not in self.tasks:
             raise UnknownTaskError(task_id)
         return self.tasks[task_id]
+
+    def peek(self, task_id: str) -> Task | None:
+        return self.replica.get(task_id, self.tasks.get(task_id))
 
     def get_many(self, task_ids: Sequence[str]) -> Sequence[Task]:
         return [self.tasks[task_id] for task_id in task_ids if task_id in self.tasks]

@@ -366,3 +366,32 @@ def test_a_crash_does_not_affect_the_circuit_breaker() -> None:
     for task in tasks:
         harness.record(replace(lease_expired_report(task), failure=DOWN))
     assert harness.breakers.store.list_all() == {}
+
+
+# A read that is outdated
+
+
+@pytest.mark.parametrize(
+    "replica",
+    [None, a_task(), replace(claim_task(a_task()), version=1)],
+    ids=["not there yet", "before the claim", "an older version of the run"],
+)
+def test_a_failure_is_recorded_although_the_first_read_is_outdated(replica: Task | None) -> None:
+    running = claim_task(a_task())
+    harness = make_harness(running)
+    harness.store.replica[ID] = replica
+
+    recorded = harness.record(a_failure_report(running))
+
+    assert recorded is not None
+    assert (harness.task().retry_count, harness.task().status) == (1, Status.PENDING)
+
+
+def test_a_report_that_a_replica_takes_for_new_counts_once() -> None:
+    running = claim_task(a_task())
+    harness = make_harness(running)
+    harness.record(a_failure_report(running))
+    harness.store.replica[ID] = running
+
+    assert harness.record(a_failure_report(running)) is None
+    assert harness.task().retry_count == 1

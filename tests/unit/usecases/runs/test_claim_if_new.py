@@ -48,6 +48,10 @@ class CountingStore(MemoryStore):
         self.reads += 1
         return super().get(task_id)
 
+    def peek(self, task_id: str) -> Task | None:
+        self.reads += 1
+        return super().peek(task_id)
+
 
 def a_harness(task: Task, handler: Handler | None = None) -> WorkerHarness:
     return WorkerHarness(CountingStore(task), {"reminder": handler or Reminder()})

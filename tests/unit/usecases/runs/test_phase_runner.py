@@ -665,7 +665,7 @@ def test_after_a_failed_commit_a_retry_only_commits(
 @pytest.mark.parametrize(("save", "calls"), [(1, 0), (2, 1), (3, 2), (4, 3)])
 def test_a_worker_that_lost_its_lease_changes_nothing(save: int, calls: int) -> None:
     harness = PhaseHarness(FullHandler())
-    claimed_by_other = replace(harness.task, version=99)
+    claimed_by_other = replace(harness.task, status=Status.IN_PROGRESS, version=99)
     quiet: list[Callable[[], object]] = [lambda: None] * (save - 1)
     harness.store.concurrent_writes = [
         *quiet,

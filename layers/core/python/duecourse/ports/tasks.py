@@ -31,6 +31,13 @@ class TaskStore(Protocol):
     def get(self, task_id: str) -> Task:
         """Return the task (strongly consistent). Raises UnknownTaskError."""
 
+    def peek(self, task_id: str) -> Task | None:
+        """Return the task as a replica has it, or None, at half the price of `get`.
+
+        It may be outdated. Whoever saves a change of it learns that from StaleTaskError, and has to
+        read it again with `get`, as well as before concluding that there is nothing to do.
+        """
+
     def get_many(self, task_ids: Sequence[str]) -> Sequence[Task]:
         """Return the tasks in the order of their ids, without deleted and unreadable ones.
 

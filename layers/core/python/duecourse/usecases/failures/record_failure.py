@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -68,11 +69,26 @@ def record_failure(report: FailureReport, deps: FailureDeps) -> RecordedFailure 
     A report delivered twice counts once. Raises UnknownTaskError, and StaleTaskError after repeated
     conflicts.
     """
+    with suppress(StaleTaskError):
+        if (recorded := _record_peeked(report, deps)) is not None:
+            return recorded
     return retry_on_conflict(
         lambda _: _record_if_applicable(report, deps),
         conflict=StaleTaskError,
         max_attempts=MAX_ATTEMPTS,
     )
+
+
+def _record_peeked(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
+    """Record the failure after a cheap read; None if that read shows nothing to record.
+
+    It may be outdated. Raises StaleTaskError if the task has changed since.
+    """
+    task = deps.store.peek(report.task_id)
+    now = truncate_to_millisecond(deps.clock.now())
+    if task is None or not applies_to(task, report, at=now):
+        return None
+    return _record(task, report, deps, now=now)
 
 
 def _record_if_applicable(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -74,22 +75,30 @@ def execute_task(dispatch: Dispatch, deps: WorkerDeps, *, is_slow_queue: bool) -
         return ExecutionResult(RunOutcome.REQUEUED_EARLY)
     if (new := _claim_if_new(dispatch, deps)) is not None:
         return _run_claimed(new, None, deps)
-    task = _load_if_current(dispatch, deps.store)
-    if task is None:
-        return ExecutionResult(RunOutcome.DUPLICATE)
-    if not task.is_reminder and not is_slow_queue:
-        deps.slow_queue.send([dispatch], now=clock.now())
-        return ExecutionResult(RunOutcome.REROUTED)
-    clock.sleep_until(dispatch.due_at)
+    # The cheap read may be outdated. Then the claim fails, or the task seems not to be due.
+    for load in (_peek_if_current, _load_if_current):
+        task = load(dispatch, deps.store)
+        if task is not None and not task.is_reminder and not is_slow_queue:
+            deps.slow_queue.send([dispatch], now=clock.now())
+            return ExecutionResult(RunOutcome.REROUTED)
+        if task is not None:
+            clock.sleep_until(dispatch.due_at)
+            with suppress(_OutdatedError):
+                return _execute(task, deps)
+    return ExecutionResult(RunOutcome.DUPLICATE)
+
+
+class _OutdatedError(Exception):
+    """The task has changed since it was read, and nothing was done."""
+
+
+def _execute(task: Task, deps: WorkerDeps) -> ExecutionResult:
     if task.status is Status.PENDING_VERIFICATION:
         return _verify(task, deps)
     subject = deps.subjects.get(task.subject) if task.subject else None
     if (deferred := _defer_if_not_admitted(task, subject, deps)) is not None:
         return deferred
-    claimed = _claim(task, deps)
-    if claimed is None:
-        return ExecutionResult(RunOutcome.DUPLICATE)
-    return _run_claimed(claimed, subject, deps)
+    return _run_claimed(_claim(task, deps), subject, deps)
 
 
 def _claim_if_new(dispatch: Dispatch, deps: WorkerDeps) -> Task | None:
@@ -119,14 +128,22 @@ def _load_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
         task = store.get(dispatch.task_id)
     except UnknownTaskError:
         return None
-    return task if task.is_scheduled and task.due_at == dispatch.due_at else None
+    return task if _is_current(task, dispatch) else None
+
+
+def _peek_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
+    task = store.peek(dispatch.task_id)
+    return task if task is not None and _is_current(task, dispatch) else None
+
+
+def _is_current(task: Task, dispatch: Dispatch) -> bool:
+    return task.is_scheduled and task.due_at == dispatch.due_at
 
 
 def _verify(task: Task, deps: WorkerDeps) -> ExecutionResult:
-    verdict = verify_task(task, deps.verification_deps)
-    is_conflict = verdict is Verdict.CONFLICT
-    outcome = RunOutcome.DUPLICATE if is_conflict else RunOutcome.VERIFICATION_CHECKED
-    return ExecutionResult(outcome, current_run(task).id)
+    if verify_task(task, deps.verification_deps) is Verdict.CONFLICT:
+        raise _OutdatedError
+    return ExecutionResult(RunOutcome.VERIFICATION_CHECKED, current_run(task).id)
 
 
 def _defer_if_not_admitted(
@@ -140,24 +157,25 @@ def _defer_if_not_admitted(
     if deferral is None:
         return None
     after = defer(task, until=deferral.until, wait=deferral.wait)
-    try:
-        deps.store.save(task, after)
-    except StaleTaskError:
-        return ExecutionResult(RunOutcome.DUPLICATE)
+    _save(task, after, deps.store)
     enqueue_if_due_soon(after, queue=deps.queue, now=now)
     return ExecutionResult(RunOutcome.DEFERRED, error=describe_wait(deferral.wait))
 
 
-def _claim(task: Task, deps: WorkerDeps) -> Task | None:
-    """Take the lease on the task. Return None if another worker was faster."""
+def _claim(task: Task, deps: WorkerDeps) -> Task:
+    """Take the lease on the task. Raises _OutdatedError if another worker was faster."""
     now = truncate_to_millisecond(deps.clock.now())
     capabilities = capabilities_of(_handler_for(task, deps), task)
     claimed = claim(task, _new_lease(deps, now), capabilities, at=now)
-    try:
-        deps.store.save(task, claimed)
-    except StaleTaskError:
-        return None
+    _save(task, claimed, deps.store)
     return claimed
+
+
+def _save(before: Task, after: Task, store: TaskStore) -> None:
+    try:
+        store.save(before, after)
+    except StaleTaskError as error:
+        raise _OutdatedError from error
 
 
 class _MissingHandler(Handler):

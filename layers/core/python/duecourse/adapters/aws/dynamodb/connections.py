@@ -72,7 +72,7 @@ class DynamoConnections:
         ConnectionItem(PARTITION, connection_id).delete()
 
     def list_all(self) -> Sequence[Connection]:
-        found = ConnectionItem.query(PARTITION, consistent_read=True)
+        found = ConnectionItem.query(PARTITION)
         return list(read_items(found, _to_connection))
 
 

@@ -48,6 +48,9 @@ class DynamoTaskStore(TaskListings):
             raise UnknownTaskError(task_id)
         return task
 
+    def peek(self, task_id: str) -> Task | None:
+        return self._find(task_id, is_consistent=False)
+
     def get_many(self, task_ids: Sequence[str]) -> Sequence[Task]:
         found = self._load(task_ids)
         return [found[task_id] for task_id in task_ids if task_id in found]
@@ -101,8 +104,9 @@ class DynamoTaskStore(TaskListings):
     def _to_item(self, task: Task) -> TaskItem:
         return to_item(task, shard_count=self._shard_count, retention=self._retention)
 
-    def _find(self, task_id: str) -> Task | None:
+    def _find(self, task_id: str, *, is_consistent: bool = True) -> Task | None:
+        key = hash_key_of(task_id), task_id
         try:
-            return to_task(TaskItem.get(hash_key_of(task_id), task_id, consistent_read=True))
+            return to_task(TaskItem.get(*key, consistent_read=is_consistent))
         except DoesNotExist:
             return None

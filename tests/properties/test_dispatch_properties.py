@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
+from duecourse.domain.dispatch.lanes import DUE_LANES, Lane
 from duecourse.domain.dispatch.timing import (
     INDEX_LAG,
     LATE_TOLERANCE,
@@ -25,6 +26,7 @@ milliseconds = st.integers(0, 86_400_000).map(lambda ms: timedelta(milliseconds=
 moments = milliseconds.map(lambda passed: START + passed)
 short_durations = st.integers(0, 900_000).map(lambda ms: timedelta(milliseconds=ms))
 short_offsets = st.integers(-300_000, 600_000).map(lambda ms: timedelta(milliseconds=ms))
+lanes = st.sampled_from(DUE_LANES)
 property_settings = settings(deadline=None)
 
 
@@ -34,26 +36,42 @@ def next_scan_from(now: datetime) -> datetime:
     return floor if floor == now else floor + SCAN_INTERVAL
 
 
-def first_scan_of(due_at: datetime, *, since: datetime) -> datetime:
+def first_scan_of(due_at: datetime, lane: Lane, *, since: datetime) -> datetime:
     scans = (next_scan_from(since) + SCAN_INTERVAL * n for n in count())
-    return next(scan for scan in scans if scan_horizon(scan) > due_at)
+    return next(scan for scan in scans if scan_horizon(scan, lane) > due_at)
 
 
 @property_settings
-@given(now=moments, ahead=short_offsets | milliseconds)
-def test_a_task_takes_the_fast_lane_or_is_scanned_in_time(now: datetime, ahead: timedelta) -> None:
+@given(now=moments, ahead=short_offsets | milliseconds, lane=lanes)
+def test_a_task_takes_the_fast_lane_or_is_scanned_in_time(
+    now: datetime, ahead: timedelta, lane: Lane
+) -> None:
     due_at = now + ahead
-    seen_at = first_scan_of(due_at, since=now + INDEX_LAG)
-    assert is_due_soon(due_at, now=now) or due_at - seen_at >= MIN_LEAD_TIME
+    seen_at = first_scan_of(due_at, lane, since=now + INDEX_LAG)
+    assert is_due_soon(due_at, now=now, lane=lane) or due_at - seen_at >= MIN_LEAD_TIME
 
 
 @property_settings
-@given(now=moments, ahead=short_offsets | milliseconds)
-def test_no_scan_of_a_lagging_index_misses_a_task(now: datetime, ahead: timedelta) -> None:
+@given(now=moments, ahead=short_offsets | milliseconds, lane=lanes)
+def test_no_scan_of_a_lagging_index_misses_a_task(
+    now: datetime, ahead: timedelta, lane: Lane
+) -> None:
     """The cursor moves on with each scan: a scan that missed a task is not repeated."""
     due_at = now + ahead
     last_unreliable_scan = next_scan_from(now + INDEX_LAG) - SCAN_INTERVAL
-    assert is_due_soon(due_at, now=now) or scan_horizon(last_unreliable_scan) <= due_at
+    is_sent = is_due_soon(due_at, now=now, lane=lane)
+    assert is_sent or scan_horizon(last_unreliable_scan, lane) <= due_at
+
+
+@property_settings
+@given(now=moments, delay=st.sampled_from([30, 120]), jitter=st.floats(0, 0.1))
+def test_a_usual_retry_is_rarely_sent_twice(now: datetime, delay: int, jitter: float) -> None:
+    """The writer sends it, or a scan does. Both do only close to the end of a minute."""
+    due_at = now + timedelta(seconds=delay * (1 + jitter))
+    lane = Lane.SLOW_RETRY
+    is_sent = is_due_soon(due_at, now=now, lane=lane)
+    is_scanned = scan_horizon(next_scan_from(now) - SCAN_INTERVAL, lane) <= due_at
+    assert not (is_sent and is_scanned) or now.second >= 30
 
 
 @property_settings

@@ -137,8 +137,8 @@ class BarrierStore:
         self._barrier = threading.Barrier(TEN)
         self._thread_state = threading.local()
 
-    def get(self, task_id: str) -> Task:
-        task: Task = self._store.get(task_id)
+    def peek(self, task_id: str) -> Task | None:
+        task: Task | None = self._store.peek(task_id)
         if not getattr(self._thread_state, "has_met", False):
             self._thread_state.has_met = True
             self._barrier.wait(timeout=30)

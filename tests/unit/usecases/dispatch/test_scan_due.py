@@ -8,7 +8,13 @@ from datetime import datetime, timedelta
 import pytest
 from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
 from duecourse.domain.dispatch.deployment import ROLLOUT_PERIOD
-from duecourse.domain.dispatch.lanes import DUE_LANES, Lane, partition_of, partitions_of
+from duecourse.domain.dispatch.lanes import (
+    DUE_LANES,
+    Lane,
+    lane_of_partition,
+    partition_of,
+    partitions_of,
+)
 from duecourse.domain.dispatch.timing import SCAN_INTERVAL, scan_horizon
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.dispatch.scan_due import ScanDeps, list_partitions, scan_due
@@ -50,8 +56,11 @@ def an_action(*, due_in: timedelta) -> Task:
 def test_every_lane_is_scanned_and_has_a_cursor_afterwards() -> None:
     cursors = MemoryCursors({})
     scan(cursors)
-    assert set(cursors.cursors) == set(partitions_of(DUE_LANES, 1))
-    assert set(cursors.cursors.values()) == {scan_horizon(NOW)}
+    assert cursors.cursors == {
+        partition: scan_horizon(NOW, lane_of_partition(partition))
+        for partition in partitions_of(DUE_LANES, 1)
+    }
+    assert scan_horizon(NOW, Lane.SLOW_RETRY) < scan_horizon(NOW, Lane.SLOW)
 
 
 def test_a_dispatch_tells_its_lane() -> None:

@@ -80,14 +80,16 @@ def test_a_failure_is_stored_with_its_decision() -> None:
 
 
 def test_a_retry_that_is_due_soon_is_enqueued() -> None:
-    harness = make_harness(claim_task(a_task()))
-    harness.record(a_failure_report(harness.task()))
-    assert harness.queue == [Dispatch(NOW + 2 * MINUTE, ID)]
-
-
-def test_a_retry_that_is_due_later_is_left_to_the_scanner() -> None:
     harness = make_harness(claim_task(an_action()))
-    harness.record(a_failure_report(harness.task(), Failure.create("x", code="function_timeout")))
+    harness.record(a_failure_report(harness.task(), DOWN))
+    assert harness.queue == [Dispatch(harness.task().due_at, ID)]
+    assert harness.task().due_at < NOW + MINUTE
+
+
+@pytest.mark.parametrize("failure", [BOOM, Failure.create("x", code="function_timeout")])
+def test_a_retry_that_is_due_later_is_left_to_the_scanner(failure: Failure) -> None:
+    harness = make_harness(claim_task(an_action()))
+    harness.record(a_failure_report(harness.task(), failure))
     assert (harness.task().status, harness.queue) == (Status.PENDING, [])
 
 
@@ -107,11 +109,11 @@ def test_a_duplicate_report_counts_once() -> None:
 
 def test_a_duplicate_report_enqueues_the_retry_again() -> None:
     """The process that recorded it may have crashed before it enqueued the retry."""
-    harness = make_harness(claim_task(a_task()))
-    report = a_failure_report(harness.task())
+    harness = make_harness(claim_task(an_action()))
+    report = a_failure_report(harness.task(), DOWN)
     harness.record(report)
     harness.record(report)
-    assert harness.queue == [Dispatch(NOW + 2 * MINUTE, ID)] * 2
+    assert harness.queue == [Dispatch(harness.task().due_at, ID)] * 2
 
 
 def test_a_report_of_another_run_is_dropped() -> None:

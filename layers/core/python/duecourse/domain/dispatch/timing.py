@@ -1,6 +1,6 @@
 """When a task is sent to the queue: by the scanner ahead of its due time, or by its writer.
 
-Each minute, the scanner sends what is due up to LOOKAHEAD after that whole minute. A task that is
+Each minute, the scanner sends what is due up to a lookahead after that whole minute. A task that is
 due before a scan can reliably see it (the index may lag) is sent by the code that wrote it.
 """
 
@@ -9,10 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from duecourse.domain.dispatch.lanes import Lane
+from duecourse.domain.dispatch.lanes import RETRY_LANES, Lane
 
 SCAN_INTERVAL = timedelta(minutes=1)
 LOOKAHEAD = timedelta(seconds=130)
+# Retries wait for 30 seconds or two minutes, most of them. With this lookahead their writer sends
+# the former and the scanner the latter; with the other one, both would send half of the latter.
+RETRY_LOOKAHEAD = timedelta(seconds=100)
 INDEX_LAG = timedelta(seconds=30)
 MAX_DELAY = timedelta(minutes=15)
 LATE_TOLERANCE = timedelta(milliseconds=100)
@@ -33,17 +36,22 @@ class Dispatch:
     lane: Lane | None = field(default=None, compare=False)
 
 
-def scan_horizon(now: datetime) -> datetime:
-    """Return the latest due time that a scan at `now` sends.
+def lookahead_of(lane: Lane | None) -> timedelta:
+    return RETRY_LOOKAHEAD if lane in RETRY_LANES else LOOKAHEAD
+
+
+def scan_horizon(now: datetime, lane: Lane | None = None) -> datetime:
+    """Return the latest due time in the lane that a scan at `now` sends.
 
     It is counted from the whole minute, as in `is_due_soon`, so that a scan that starts some
     seconds late does not also send what writers send themselves.
     """
-    return _floor_to_minute(now) + LOOKAHEAD
+    return _floor_to_minute(now) + lookahead_of(lane)
 
 
-def is_due_soon(due_at: datetime, *, now: datetime) -> bool:
-    first_scan = _floor_to_minute(due_at - LOOKAHEAD) + SCAN_INTERVAL
+def is_due_soon(due_at: datetime, *, now: datetime, lane: Lane | None = None) -> bool:
+    """Return whether no scan of the lane reliably sends a task that is written at `now`."""
+    first_scan = _floor_to_minute(due_at - lookahead_of(lane)) + SCAN_INTERVAL
     return first_scan < now + INDEX_LAG
 
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from duecourse.domain.dispatch.deployment import ROLLOUT_PERIOD
-from duecourse.domain.dispatch.lanes import DUE_LANES, partitions_of, shard_of_partition
+from duecourse.domain.dispatch.lanes import (
+    DUE_LANES,
+    lane_of_partition,
+    partitions_of,
+    shard_of_partition,
+)
 from duecourse.domain.dispatch.timing import SCAN_INTERVAL, Dispatch, scan_horizon
 from duecourse.ports.dispatch import ScanCursors
 from duecourse.ports.queues import WorkQueue
@@ -41,12 +46,12 @@ def scan_due(deps: ScanDeps, cursors: ScanCursors, *, shard_count: int) -> ScanR
     Nothing is written per task. If time runs out, the next scan continues from the saved cursors.
     """
     now = deps.clock.now()
-    end = scan_horizon(now)
     stored_cursors = dict(cursors.load())
     align_until = now + MAX_ALIGNMENT
 
     def scan(partition: int) -> _PartitionScan:
         start = stored_cursors.get(partition) or _first_start(partition, stored_cursors, now=now)
+        end = scan_horizon(now, lane_of_partition(partition))
         return _scan_partition(deps, partition, start=start, end=end, align_until=align_until)
 
     scans = list(deps.fan_out(scan, list_partitions(stored_cursors, shard_count)))
@@ -77,7 +82,9 @@ def _first_start(
     is_new_lane = (
         partition not in stored_cursors and shard_of_partition(partition) in stored_cursors
     )
-    return now - ROLLOUT_PERIOD if is_new_lane else scan_horizon(now - SCAN_INTERVAL)
+    if is_new_lane:
+        return now - ROLLOUT_PERIOD
+    return scan_horizon(now - SCAN_INTERVAL, lane_of_partition(partition))
 
 
 def _scan_partition(

@@ -11,5 +11,8 @@ from duecourse.ports.queues import WorkQueue
 
 
 def enqueue_if_due_soon(task: Task, *, queue: WorkQueue, now: datetime) -> None:
-    if task.is_scheduled and is_due_soon(task.due_at, now=now):
-        queue.send([dispatch_of(task)], now=now)
+    if not task.is_scheduled:
+        return
+    dispatch = dispatch_of(task)
+    if is_due_soon(task.due_at, now=now, lane=dispatch.lane):
+        queue.send([dispatch], now=now)

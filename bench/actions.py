@@ -17,6 +17,7 @@ MIN_DELAY = timedelta(minutes=5)
 # Longer than the delay of a retry, so that no circuit breaker sees several failures in a row.
 APART = timedelta(seconds=37)
 AT_ONCE = timedelta(0)
+CHAT = "console"  # stands for any chat platform
 NETWORK_ERROR = {"message": "socket hang up", "code": "ECONNRESET"}
 # Opens no circuit breaker, so ten of them at once are ten ordinary failures.
 CODE_ERROR = {"message": 'src/app.ts(45,12): error TS2304: Cannot find name "foo"'}

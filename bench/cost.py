@@ -7,11 +7,10 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import timedelta
 from typing import Any, NoReturn
 
 from bench import cost_report, documents
-from bench.actions import APART, AT_ONCE, CODE_ERROR, NETWORK_ERROR, measure_actions
+from bench.actions import AT_ONCE, CHAT, CODE_ERROR, NETWORK_ERROR, measure_actions
 from bench.bill import Bill, make_bill
 from bench.idle import Charge, measure_idle
 from bench.meter import Meter
@@ -32,7 +31,8 @@ from local.runtime.template import load_template
 REMINDERS = 500
 REMINDERS_PER_RANGE = 200
 ACTIONS = 100
-FAILURES = 20
+CHAT_ACTIONS = 20
+FAILURES = 40
 FAILURES_AT_ONCE = 10
 
 
@@ -41,8 +41,10 @@ class Costs:
     """All that `make bench-cost` measures.
 
     `ranges` are reminders at whole minutes with other sizes of batches. `with_rule` are reminders
-    while a rule of the event bus matches every event. `one_failure` and `batched_failure` are what
-    a failure adds to an action, alone and as one of ten at once.
+    while a rule of the event bus matches every event. `action` and `retry` are of actions that a
+    program creates, of which nobody is notified; `chat_action` and `chat_retry` of those from chat.
+    `one_failure` and `batched_failure` are what a failure adds to an action, alone and as one of
+    ten at once.
     """
 
     reminders: dict[Due, Bill]
@@ -50,6 +52,8 @@ class Costs:
     with_rule: Bill
     action: Bill
     retry: Bill
+    chat_action: Bill
+    chat_retry: Bill
     one_failure: Bill
     batched_failure: Bill
     idle: list[Charge]
@@ -69,8 +73,8 @@ class Costs:
             Comparison(f"dollars a million, {due}", bill.dollars, DOLLAR_TARGETS[due])
             for due, bill in self.reminders.items()
         ]
-        batched = self.batched_failure.total["write_units"] / self.one_failure.total["write_units"]
-        label = "ten failures at once: write units of each, as a part of one alone"
+        batched = self.batched_failure.dollars / self.one_failure.dollars
+        label = "ten failures at once: the price of each, as a part of one alone"
         return [*units, *dollars, Comparison(label, batched, BATCHED_FAILURE_TARGET)]
 
     def to_json(self) -> dict[str, Any]:
@@ -81,6 +85,8 @@ class Costs:
             "with_rule": self.with_rule.to_json(),
             "action": self.action.to_json(),
             "retry": self.retry.to_json(),
+            "chat_action": self.chat_action.to_json(),
+            "chat_retry": self.chat_retry.to_json(),
             "one_failure": self.one_failure.to_json(),
             "one_of_ten_failures": self.batched_failure.to_json(),
             "idle": {
@@ -106,10 +112,10 @@ def measure_costs(
     def actions(label: str, count: int, **options: Any) -> Bill:
         return bill(f"actions, {label}", count, measure_actions, **options)
 
-    def failures(label: str, count: int, error: Any, interval: timedelta) -> Bill:
+    def failures(label: str, count: int, error: Any, **options: Any) -> Bill:
         """Return what the failures add to the actions."""
-        done = actions(f"successful {label}", count, interval=interval)
-        return actions(f"failing {label}", count, error=error, interval=interval).minus(done)
+        done = actions(f"successful {label}", count, **options)
+        return actions(f"failing {label}", count, error=error, **options).minus(done)
 
     return Costs(
         reminders={
@@ -121,9 +127,11 @@ def measure_costs(
         },
         with_rule=bill("reminders with a bus rule", few, measure_reminders, has_bus_rule=True),
         action=actions("a thousand an hour", ACTIONS, interval=INTERVAL, has_idle_ticks=True),
-        retry=failures("by the network", FAILURES, NETWORK_ERROR, APART),
-        one_failure=failures("one by one", FAILURES, CODE_ERROR, APART),
-        batched_failure=failures("at once", FAILURES_AT_ONCE, CODE_ERROR, AT_ONCE),
+        retry=failures("by the network", FAILURES, NETWORK_ERROR),
+        chat_action=actions("from chat", CHAT_ACTIONS, interval=INTERVAL, channel=CHAT),
+        chat_retry=failures("from chat", CHAT_ACTIONS, NETWORK_ERROR, channel=CHAT),
+        one_failure=failures("one by one", FAILURES, CODE_ERROR),
+        batched_failure=failures("at once", FAILURES_AT_ONCE, CODE_ERROR, interval=AT_ONCE),
         idle=measure_idle(),
     )
 

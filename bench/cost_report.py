@@ -39,6 +39,7 @@ def format_costs(costs: Costs) -> Iterator[str]:
     yield ""
     for name, bill in ((REMINDER, everyday), (ACTION, costs.action), (RETRY, costs.retry)):
         yield from _format_bill(name, bill)
+    yield from _format_chat(costs)
     yield from _format_range(costs)
     yield from _format_failures(costs)
     yield from _format_dollars(costs)
@@ -59,6 +60,13 @@ def _format_bill(name: str, bill: Bill) -> Iterator[str]:
     yield _row("total", _cells(bill.total))
     targets = UNIT_TARGETS[name]
     yield _row("target", [f"{targets[c]:.3f}" if c in targets else "" for c in COLUMNS])
+    yield ""
+
+
+def _format_chat(costs: Costs) -> Iterator[str]:
+    yield _row("with notifications in chat", (*_TITLES, "$ a million"))
+    for label, bill in ((ACTION, costs.chat_action), (RETRY, costs.chat_retry)):
+        yield _row(label, [*_cells(bill.total), f"{bill.dollars:.2f}"])
     yield ""
 
 

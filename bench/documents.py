@@ -33,9 +33,12 @@ def figures(costs: Costs) -> dict[str, str]:
         "the same while a rule of the event bus matches every event": (
             f"${costs.with_rule.dollars:.2f} at whole minutes"
         ),
-        "a successful action, with its history, audit entry and notification": _units(costs.action),
+        "a successful action of a program, with its history and audit entry": _units(costs.action),
         RETRY_ROW: _units(costs.retry),
-        "one of ten failures at once": _units(costs.batched_failure),
+        "a successful action from chat, with its notification": _units(costs.chat_action),
+        "one retry of that, with two more notifications": _units(costs.chat_retry),
+        "one failure of a compiler, with its retry": _priced(costs.one_failure),
+        "one of ten such failures at once": _priced(costs.batched_failure),
         "an idle stack on AWS (us-east-1, before free tiers)": _month(costs),
     }
 
@@ -58,6 +61,10 @@ def renew(costs: Costs) -> None:
 def replace_figure(text: str, label: str, figure: str) -> str:
     row = re.compile(rf"^\| {re.escape(label)} \| .* \| {COMMAND} \|$", re.MULTILINE)
     return row.sub(lambda _: f"| {label} | {figure} | {COMMAND} |", text)
+
+
+def _priced(bill: Bill) -> str:
+    return f"{_units(bill)}; ${bill.dollars:.2f} a million"
 
 
 def _units(bill: Bill) -> str:

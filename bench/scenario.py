@@ -51,6 +51,7 @@ def measured_stack(batches: Batches = Batches.AS_THEY_COME) -> Iterator[tuple[St
     """
     template = make_template(batches)
     stack = Stack(is_clock_manual=True, starts_at=STARTS_AT, template=template)
+    stack.waits_for_batches = batches is Batches.FULL
     with _shifted_ticks():
         stack.start(log_level="CRITICAL")
         try:

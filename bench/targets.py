@@ -13,7 +13,7 @@ UNIT_TARGETS = {
     RETRY: {"write_units": 7.0, "read_units": 4.0, "sqs_requests": 7.0},
 }
 DOLLAR_TARGETS = {"whole minutes": 8.0, "random seconds": 10.0}
-# The write units of each of ten failures in one batch, as a part of those of a single failure.
+# The price of each of ten failures in one batch, as a part of that of a single failure.
 BATCHED_FAILURE_TARGET = 0.8
 
 

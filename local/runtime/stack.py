@@ -78,6 +78,7 @@ class Stack:
         self.outbox = Outbox(self.clock, self.calls)
         self.websocket_api = WebSocketApi(self.invoke, self.clock, self.calls)
         self.skips_idle_ticks = True
+        self.waits_for_batches = False  # set before `start`
         self.functions: Functions
 
     def start(self, *, log_level: str = "WARNING") -> None:
@@ -171,7 +172,12 @@ class Stack:
         self._register_adapters()
         queues = make_queue_sources(self._template, self.functions, resolver, self.backend)
         streams = make_stream_sources(
-            self._template, self.functions, resolver, self.clock, self.backend
+            self._template,
+            self.functions,
+            resolver,
+            self.clock,
+            self.backend,
+            waits_for_batches=self.waits_for_batches,
         )
         ticks = make_schedules(
             self._template,

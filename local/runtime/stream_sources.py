@@ -19,6 +19,11 @@ _MAX_RETRY_AFTER = timedelta(minutes=1)
 
 
 class StreamSource:
+    """`waits_for_batches`: whether records wait for others as long as their batching window allows.
+
+    On the laptop they are processed at once, so that pages and tests need not wait.
+    """
+
     def __init__(
         self,
         mapping: dict[str, Any],
@@ -26,8 +31,11 @@ class StreamSource:
         functions: Functions,
         clock: LocalClock,
         backend: AwsBackend,
+        *,
+        waits_for_batches: bool = False,
     ) -> None:
         self._mapping = mapping
+        self._waits_for_batches = waits_for_batches
         self._function = mapping["FunctionName"]["Ref"]
         self._table = table
         self._functions = functions
@@ -38,6 +46,8 @@ class StreamSource:
         self._attempts = 0
         self._is_busy = False
         self._batch_size = mapping["BatchSize"]
+        self._window = timedelta(seconds=mapping.get("MaximumBatchingWindowInSeconds", 0))
+        self._window_ends_at: datetime | None = None
         self._retry_at: datetime | None = None
 
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
@@ -48,11 +58,16 @@ class StreamSource:
         return (self._invoke,)
 
     def next_at(self, now: datetime, _until: datetime | None = None) -> datetime | None:
-        if self._is_busy or self._position >= len(self._stream_records()):
+        record_count = len(self._stream_records()) - self._position
+        if self._is_busy or record_count <= 0:
             return None
+        if self._waits_for_batches and record_count < self._batch_size:
+            self._window_ends_at = self._window_ends_at or now + self._window
+            return max(self._retry_at or now, self._window_ends_at)
         return max(self._retry_at or now, now)
 
     def _invoke(self) -> None:
+        self._window_ends_at = None
         batch = list(self._stream_records()[self._position : self._position + self._batch_size])
         matching = [record for record in batch if self._matches_filter(record)]
         if not matching:
@@ -186,6 +201,8 @@ def make_stream_sources(
     resolver: Resolver,
     clock: LocalClock,
     backend: AwsBackend,
+    *,
+    waits_for_batches: bool,
 ) -> list[StreamSource]:
     found = []
     for mapping in resources_of_type(template, "AWS::Lambda::EventSourceMapping").values():
@@ -194,5 +211,8 @@ def make_stream_sources(
         if ":dynamodb:" in arn:
             table = arn.split("/")[1]
             mapping = {**resolved, "FunctionName": mapping["FunctionName"]}
-            found.append(StreamSource(mapping, table, functions, clock, backend))
+            source = StreamSource(
+                mapping, table, functions, clock, backend, waits_for_batches=waits_for_batches
+            )
+            found.append(source)
     return found

@@ -1,0 +1,130 @@
+"""Patches of moto's tables that make reads and writes cheap. The results are moto's own.
+
+A query looks only at the items of its partition and range: moto sorts the whole table, and measures
+the size of each item that it passes. Expressions are parsed once: our stores send a few dozen.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from copy import copy
+from functools import lru_cache
+from typing import Any
+from unittest.mock import patch
+
+from moto.dynamodb.comparisons import ConditionExpressionParser, get_comparison_func
+from moto.dynamodb.models.dynamo_type import Item, LimitedSizeDict
+from moto.dynamodb.models.table import Table
+from moto.dynamodb.parsing.ast_nodes import Node
+from moto.dynamodb.parsing.expressions import UpdateExpressionParser
+
+_EXPRESSIONS = 1000  # the most that are remembered
+
+
+@contextmanager
+def install_dynamodb_patches() -> Iterator[None]:
+    with ExitStack() as patches:
+        for owner, name, replacement in (
+            (Table, "query", _narrow(Table.query)),
+            (Item, "project", _project(Item.project)),
+            (
+                UpdateExpressionParser,
+                "make",
+                staticmethod(lru_cache(_EXPRESSIONS)(UpdateExpressionParser.make)),
+            ),
+            (
+                ConditionExpressionParser,
+                "_lex_condition_expression",
+                _lex_once(ConditionExpressionParser._lex_condition_expression),
+            ),
+        ):
+            patches.enter_context(patch.object(owner, name, replacement))
+        # deepcopy() finds out for each node how it is copied; a validator copies its whole tree.
+        patches.enter_context(patch.object(Node, "__deepcopy__", _copy_node, create=True))
+        yield
+
+
+def _narrow(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a query that sees only those items which can be in its result."""
+
+    def query(
+        table: Any, hash_key: Any, comparison: Any, bounds: Any, *rest: Any, **more: Any
+    ) -> Any:
+        _limit, _start_key, _is_forward, _projections, index_name, *_ = rest
+        found = _read_partition(table, hash_key, index_name, more["hash_key_conditions"])
+        if comparison:
+            name = _range_attribute(table, index_name)
+            matches = get_comparison_func(comparison)
+            values = [bound.cast_value for bound in bounds]
+            found = [
+                item
+                for item in found
+                if name in item.attrs and matches(item.attrs[name].cast_value, *values)
+            ]
+        with patch.object(table, "all_items", lambda: found):
+            return real(table, hash_key, comparison, bounds, *rest, **more)
+
+    return query
+
+
+def _read_partition(
+    table: Any, hash_key: Any, index_name: str | None, conditions: list[tuple[str, Any]]
+) -> list[Any]:
+    """Return the items with the key in the table or the index, in any order."""
+    if index_name is None:
+        part = table.items.get(hash_key) or {}
+        return list(part.values()) if table.has_range_key else [part] if part else []
+    parts = table.items.values()
+    items = (item for part in parts for item in part.values()) if table.has_range_key else parts
+    [(name, wanted)] = conditions
+    return [
+        item
+        for item in items
+        # Comparing the values first is a tenth of comparing the wrappers.
+        if (own := item.attrs.get(name)) is not None and own.value == wanted.value and own == wanted
+    ]
+
+
+def _range_attribute(table: Any, index_name: str | None) -> str:
+    if index_name is None:
+        return str(table.range_key_attr)
+    schema = table.get_index(index_name).schema
+    return next(str(key["AttributeName"]) for key in schema if key["KeyType"] == "RANGE")
+
+
+def _project(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Pick whole attributes directly: moto converts the item to Python and back for each."""
+
+    def project(item: Any, paths: list[list[str]]) -> Any:
+        if any(len(path) > 1 or "[" in path[0] for path in paths):
+            return real(item, paths)
+        projected = copy(item)
+        projected.attrs = LimitedSizeDict(
+            {path[0]: item.attrs[path[0]] for path in paths if path[0] in item.attrs}
+        )
+        return projected
+
+    return project
+
+
+def _lex_once(real: Callable[[Any], deque[Any]]) -> Callable[[Any], deque[Any]]:
+    @lru_cache(_EXPRESSIONS)
+    def lex(expression: str) -> tuple[Any, ...]:
+        return tuple(real(ConditionExpressionParser(expression, None, None)))
+
+    return lambda parser: deque(lex(parser.condition_expression))
+
+
+def _copy_node(node: Any, _memo: dict[int, Any]) -> Any:
+    copied = copy(node)
+    if node.children is not None:
+        copied.children = [
+            _copy_node(child, _memo) if isinstance(child, Node) else child
+            for child in node.children
+        ]
+        for child in copied.children:
+            if isinstance(child, Node):
+                child.set_parent(copied)
+    return copied

@@ -1,6 +1,6 @@
 """Call moto's handlers of DynamoDB without HTTP: half of a call was making it look like one.
 
-botocore still checks, serialises and signs the request and decides about retries. A call that fails
+botocore still checks and serialises the request and decides about retries. A call that fails
 is sent again the long way, so that an error is moto's own; it had no effect.
 """
 
@@ -15,6 +15,7 @@ from unittest.mock import patch
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.endpoint import Endpoint
+from botocore.signers import RequestSigner
 from moto.dynamodb.responses import DynamoHandler
 
 from local.runtime.template import ACCOUNT, REGION
@@ -42,8 +43,18 @@ def install_direct_calls() -> Iterator[None]:
             return real(endpoint, request, operation, context)
         return _to_response(request.url, result)
 
-    with patch.object(endpoint_class, "_do_get_response", get_response):
+    with (
+        patch.object(endpoint_class, "_do_get_response", get_response),
+        patch.object(RequestSigner, "handler", _sign_unless_dynamodb(RequestSigner.handler)),
+    ):
         yield
+
+
+def _sign_unless_dynamodb(real: Callable[..., Any]) -> Callable[..., Any]:
+    def handler(signer: Any, *args: Any, **more: Any) -> Any:
+        return None if signer._service_id == "DynamoDB" else real(signer, *args, **more)
+
+    return handler
 
 
 def _call_directly(operation: Any, body: bytes) -> dict[str, Any] | None:

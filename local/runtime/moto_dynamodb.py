@@ -6,10 +6,10 @@ the size of each item that it passes. Expressions are parsed once: our stores se
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from copy import copy
+from copy import copy, deepcopy
 from functools import lru_cache
 from typing import Any
 from unittest.mock import patch
@@ -21,29 +21,33 @@ from moto.dynamodb.parsing.ast_nodes import Node
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 
 _EXPRESSIONS = 1000  # the most that are remembered
+_CONDITIONS = 10
 
 
 @contextmanager
 def install_dynamodb_patches() -> Iterator[None]:
+    conditions: Any = ConditionExpressionParser
     with ExitStack() as patches:
         for owner, name, replacement in (
             (Table, "query", _narrow(Table.query)),
             (Item, "project", _project(Item.project)),
+            (Item, "__deepcopy__", _copy_item),
+            (UpdateExpressionParser, "make", _remember(UpdateExpressionParser.make)),
             (
-                UpdateExpressionParser,
-                "make",
-                staticmethod(lru_cache(_EXPRESSIONS)(UpdateExpressionParser.make)),
-            ),
-            (
-                ConditionExpressionParser,
+                conditions,
                 "_lex_condition_expression",
-                _lex_once(ConditionExpressionParser._lex_condition_expression),
+                _lex_once(conditions._lex_condition_expression),
             ),
+            (conditions, "parse", _parse_once(conditions.parse)),
         ):
             patches.enter_context(patch.object(owner, name, replacement))
         # deepcopy() finds out for each node how it is copied; a validator copies its whole tree.
         patches.enter_context(patch.object(Node, "__deepcopy__", _copy_node, create=True))
         yield
+
+
+def _remember(make: Callable[[str], Any]) -> Callable[[str], Any]:
+    return staticmethod(lru_cache(_EXPRESSIONS)(make))
 
 
 def _narrow(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,12 +113,44 @@ def _project(real: Callable[..., Any]) -> Callable[..., Any]:
     return project
 
 
+def _parse_once(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Parse a condition once per request: moto does it to check the request, and to apply it."""
+    known: OrderedDict[tuple[str, str, str], tuple[Any, list[str], list[str]]] = OrderedDict()
+
+    def parse(parser: Any) -> Any:
+        names, values = parser.expression_attribute_names, parser.expression_attribute_values
+        key = (str(parser.condition_expression), repr(names), repr(values))
+        if key not in known:
+            operator = real(parser)
+            known[key] = (operator, parser.expr_attr_names_found, parser.expr_attr_values_found)
+            if len(known) > _CONDITIONS:
+                known.popitem(last=False)
+        operator, names_found, values_found = known[key]
+        parser.expr_attr_names_found = list(names_found)
+        parser.expr_attr_values_found = list(values_found)
+        return operator
+
+    return parse
+
+
 def _lex_once(real: Callable[[Any], deque[Any]]) -> Callable[[Any], deque[Any]]:
     @lru_cache(_EXPRESSIONS)
     def lex(expression: str) -> tuple[Any, ...]:
         return tuple(real(ConditionExpressionParser(expression, None, None)))
 
     return lambda parser: deque(lex(parser.condition_expression))
+
+
+def _copy_item(item: Any, _memo: dict[int, Any]) -> Any:
+    """Copy what moto changes in place: lists, maps and sets. Other values are replaced."""
+    copied = copy(item)
+    copied.attrs = LimitedSizeDict(
+        {
+            name: deepcopy(value) if isinstance(value.value, list | dict) else value
+            for name, value in item.attrs.items()
+        }
+    )
+    return copied
 
 
 def _copy_node(node: Any, _memo: dict[int, Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.core.utils import unix_time_millis
 from moto.dynamodb.models import dynamodb_backends
 from moto.events.models import events_backends
 from moto.secretsmanager.models import secretsmanager_backends
@@ -54,7 +55,8 @@ class MotoBackend:
         skip the first and return the second.
         """
         pending = _get_queue(queue).pending_messages
-        pending.difference_update([one for one in pending if one.visible])
+        now = unix_time_millis()
+        pending.difference_update([one for one in pending if one.visible_at < now])
 
     def stream_records(self, table: str) -> Sequence[dict[str, Any]]:
         return LambdaRecords(dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard.items)

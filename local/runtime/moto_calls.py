@@ -16,6 +16,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.endpoint import Endpoint
 from botocore.signers import RequestSigner
+from botocore.useragent import UserAgentString
 from moto.dynamodb.responses import DynamoHandler
 
 from local.runtime.template import ACCOUNT, REGION
@@ -46,6 +47,7 @@ def install_direct_calls() -> Iterator[None]:
     with (
         patch.object(endpoint_class, "_do_get_response", get_response),
         patch.object(RequestSigner, "handler", _sign_unless_dynamodb(RequestSigner.handler)),
+        patch.object(UserAgentString, "to_string", lambda _: "duecourse"),
     ):
         yield
 

@@ -15,13 +15,15 @@ from typing import Any
 from unittest.mock import patch
 
 from moto.dynamodb.comparisons import ConditionExpressionParser, get_comparison_func
-from moto.dynamodb.models.dynamo_type import Item, LimitedSizeDict
+from moto.dynamodb.exceptions import ItemSizeTooLarge
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
-from moto.dynamodb.parsing.ast_nodes import Node
+from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 
 _EXPRESSIONS = 1000  # the most that are remembered
 _CONDITIONS = 10
+_MAX_ITEM_BYTES = 405_000  # as in moto
 
 
 @contextmanager
@@ -32,6 +34,8 @@ def install_dynamodb_patches() -> Iterator[None]:
             (Table, "query", _narrow(Table.query)),
             (Item, "project", _project(Item.project)),
             (Item, "__deepcopy__", _copy_item),
+            (Item, "__init__", _make_item),
+            (DepthFirstTraverser, "traverse", _traverse),
             (UpdateExpressionParser, "make", _remember(UpdateExpressionParser.make)),
             (
                 conditions,
@@ -139,6 +143,21 @@ def _lex_once(real: Callable[[Any], deque[Any]]) -> Callable[[Any], deque[Any]]:
         return tuple(real(ConditionExpressionParser(expression, None, None)))
 
     return lambda parser: deque(lex(parser.condition_expression))
+
+
+def _make_item(item: Any, hash_key: Any, range_key: Any, attrs: dict[str, Any]) -> None:
+    """Check the size of the whole item, not after each attribute the sum of those before it."""
+    item.hash_key, item.range_key = hash_key, range_key
+    item.attrs = LimitedSizeDict({name: DynamoType(value) for name, value in attrs.items()})
+    if item.size() > _MAX_ITEM_BYTES:
+        raise ItemSizeTooLarge
+
+
+def _traverse(processor: Any, node: Any) -> Any:
+    """Ask a processor once for the nodes that it wants: moto asks it again at each node."""
+    wanted = processor.nodes_to_be_processed()
+    processor.nodes_to_be_processed = lambda: wanted
+    return processor.traverse_node_recursively(node)
 
 
 def _copy_item(item: Any, _memo: dict[int, Any]) -> Any:

@@ -2,10 +2,8 @@
 
 Each activity (an invocation, a request) has a thread, but only one thread runs at a time. It
 returns its turn when it ends or sleeps. Time moves only when no activity can run, so advancing the
-clock replays everything that becomes due, in order, each at its own time.
-
-Somebody waits for a request, so it runs before the work of the sources, but takes only every other
-turn: neither many requests nor much due work can stop the other.
+clock replays everything that becomes due, in order, each at its own time. On a real clock, requests
+and the work of the sources take turns, so that neither can stop the other.
 """
 
 from __future__ import annotations
@@ -194,6 +192,8 @@ class Scheduler:
         return (self._requests if self._ran_request else self._ready).popleft()
 
     def _wake_or_start(self) -> bool:
+        if self._ready and self._clock.is_manual:
+            return True
         now = self._clock.now()
         while self._sleeping and self._sleeping[0][0] <= now:
             self._enqueue(heapq.heappop(self._sleeping)[2])
@@ -203,7 +203,8 @@ class Scheduler:
         return bool(self._ready or self._requests)
 
     def _enqueue(self, activity: Activity[Any]) -> None:
-        (self._requests if activity.is_awaited else self._ready).append(activity)
+        is_request = activity.is_awaited and not self._clock.is_manual
+        (self._requests if is_request else self._ready).append(activity)
 
     def _wait_or_advance(self) -> None:
         upcoming = self._next_event_at()

@@ -150,7 +150,7 @@ class ListSource:
 
 @pytest.fixture
 def watched() -> Iterator[WatchedScheduler]:
-    clock = LocalClock(is_manual=True)
+    clock = LocalClock(is_manual=False)
     started = WatchedScheduler(clock)
     clock.start(started.sleep)
     yield started

@@ -1,4 +1,4 @@
-"""Call moto's handlers of DynamoDB without HTTP: half of a call was making it look like one.
+"""Call moto's handlers of DynamoDB without making the call look like HTTP.
 
 botocore still checks and serialises the request and decides about retries. A call that fails
 is sent again the long way, so that an error is moto's own; it had no effect.

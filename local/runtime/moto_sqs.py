@@ -1,8 +1,8 @@
-"""Patches of moto's queues that make its work independent of how many messages they hold.
+"""Patches of moto's queues: what a message costs hardly grows with how many others there are.
 
 moto counts all messages of a queue for each message sent or received, and compares the receipts of
-all of them for each message deleted. The first 500 reminders due in one second cost as much as
-their delivery. Other behaviour is unchanged, but for the one difference at `_change_visibility`.
+all of them for each message deleted. Other behaviour is unchanged, but for the one difference at
+`_change_visibility`.
 """
 
 from __future__ import annotations

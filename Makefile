@@ -8,7 +8,7 @@ PEERS_VENV := .venv-peers
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy browser screenshots walks bench-page e2e recount bench-cost bench-cpu bench-peers bench-classify capacity lock clean
+.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ bench-page: $(VENV)/.browser ## load the Now page with 5,000 tasks and 500 event
 
 e2e: setup ## measure the lateness of 200 reminders on the real clock (90 s)
 	@$(BIN)/python -m bench.lateness
+
+bench-burst: setup ## deliver 500 reminders due in one second, with the pages open (90 s)
+	@$(BIN)/python -m bench.burst
 
 recount: setup ## count 10,000 failures in batches cut and repeated at random, and compare with a recount
 	@$(BIN)/python -m bench.recount

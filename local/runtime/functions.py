@@ -95,6 +95,8 @@ class Functions:
         module, attribute = self._load_handler(name)
         if self.on_invoke is not None:
             self.on_invoke(name)
+        # Those of invocations that sleep: Powertools prints the values after the hundredth.
+        self._collect_metrics(module)
         try:
             with attribute_calls_to(name):
                 return getattr(module, attribute)(event, self._context(name))

@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, overload
 
 from duecourse.adapters.aws.dynamodb.stream_reader import to_lambda_record
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.core.utils import unix_time_millis
 from moto.dynamodb.models import dynamodb_backends
-from moto.dynamodb.responses import DynamoHandler
 from moto.events.models import events_backends
 from moto.secretsmanager.models import secretsmanager_backends
-from moto.sqs.exceptions import ReceiptHandleIsInvalid
-from moto.sqs.models import SQSBackend, sqs_backends
+from moto.sqs.models import sqs_backends
 
-from local.runtime import moto_patches
 from local.runtime.clock import LocalClock
+from local.runtime.moto_calls import call_dynamodb, install_direct_calls
+from local.runtime.moto_dynamodb import install_dynamodb_patches
+from local.runtime.moto_sqs import install_sqs_patches
+from local.runtime.moto_transactions import patch_transaction_rollback
 from local.runtime.template import ACCOUNT, REGION
 
-# moto shows a message only after the millisecond in which it becomes visible.
-_ONE_MILLISECOND = timedelta(milliseconds=1)
 _BACKENDS = (dynamodb_backends, sqs_backends, secretsmanager_backends, events_backends)
-_READS: dict[str, Callable[[DynamoHandler], Any]] = {
-    "GetItem": DynamoHandler.get_item,
-    "BatchGetItem": DynamoHandler.batch_get_item,
-    "Query": DynamoHandler.query,
-}
 
 
 class MotoBackend:
     @contextmanager
     def install(self, clock: LocalClock) -> Iterator[None]:  # noqa: ARG002 - moto asks the process
         assert ACCOUNT == DEFAULT_ACCOUNT_ID  # noqa: S101 - ARNs are made of it
-        SQSBackend.change_message_visibility = _change_visibility
-        with mock_aws(), moto_patches.install_patches():
+        with (
+            mock_aws(),
+            patch_transaction_rollback(),
+            install_dynamodb_patches(),
+            install_sqs_patches(),
+            install_direct_calls(),
+        ):
             yield
 
     def reset(self) -> None:
@@ -45,7 +45,9 @@ class MotoBackend:
             backends[ACCOUNT][REGION].reset()
 
     def next_message_at(self, queue: str) -> datetime | None:
-        return min((max(map(_visible_at, group)) for group in _message_groups(queue)), default=None)
+        groups = _message_groups(queue)
+        available_at = min((max(map(_visible_at, group)) for group in groups), default=None)
+        return None if available_at is None else _from_milliseconds(available_at)
 
     def release_visible(self, queue: str) -> None:
         """Mark all visible messages as receivable before the receive.
@@ -53,8 +55,9 @@ class MotoBackend:
         moto does that one by one during the receive. Of two messages in a FIFO group it would then
         skip the first and return the second.
         """
-        found = _get_queue(queue)
-        found.pending_messages.difference_update([one for one in found._messages if one.visible])
+        pending = _get_queue(queue).pending_messages
+        now = unix_time_millis()
+        pending.difference_update([one for one in pending if one.visible_at < now])
 
     def stream_records(self, table: str) -> Sequence[dict[str, Any]]:
         return LambdaRecords(dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard.items)
@@ -63,11 +66,7 @@ class MotoBackend:
         return str(dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard.id)
 
     def read(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Call moto's handler: a read through botocore takes ten times as long."""
-        handler = DynamoHandler()
-        handler.body, handler.region, handler.current_account = request, REGION, ACCOUNT
-        response: dict[str, Any] = _READS[operation](handler).result
-        return response
+        return call_dynamodb(operation, request)
 
 
 class LambdaRecords(Sequence[dict[str, Any]]):
@@ -89,20 +88,6 @@ class LambdaRecords(Sequence[dict[str, Any]]):
         return to_lambda_record(self._items[index].to_json())
 
 
-def _change_visibility(
-    backend: SQSBackend, queue_name: str, receipt_handle: str, visibility_timeout: int
-) -> None:
-    """Replace moto's method, which limits the timeout to twelve hours after sending.
-
-    SQS starts the twelve hours again with each receive.
-    """
-    for message in backend.get_queue(queue_name)._messages:
-        if message.had_receipt_handle(receipt_handle):
-            message.change_visibility(visibility_timeout)
-            return
-    raise ReceiptHandleIsInvalid
-
-
 def _get_queue(name: str) -> Any:
     return sqs_backends[ACCOUNT][REGION].queues[name]
 
@@ -118,10 +103,13 @@ def _message_groups(name: str) -> Iterable[list[Any]]:
     return groups.values()
 
 
-def _visible_at(message: Any) -> datetime:
-    hidden_until = _from_milliseconds(message.visible_at) + _ONE_MILLISECOND
-    return max(hidden_until, _from_milliseconds(message.delayed_until))
+def _visible_at(message: Any) -> int:
+    """Return when the message can be received, in milliseconds.
+
+    moto shows a message only after the millisecond in which it becomes visible.
+    """
+    return max(int(message.visible_at) + 1, int(message.delayed_until))
 
 
-def _from_milliseconds(milliseconds: float) -> datetime:
-    return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)
+def _from_milliseconds(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)

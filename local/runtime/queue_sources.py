@@ -13,6 +13,8 @@ from local.runtime.functions import Functions, InvocationError
 from local.runtime.template import REGION, Resolver, resources_of_type
 
 _EMPTY_RECEIVE_DELAY = timedelta(seconds=1)
+# The most that are received before requests and other sources get a turn.
+_MAX_BATCHES = 10
 
 
 class QueueSource:
@@ -39,9 +41,9 @@ class QueueSource:
         return str(self._client.get_queue_url(QueueName=self._name)["QueueUrl"])
 
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
-        batches = []
+        batches: list[Callable[[], None]] = []
         is_due = self._is_due(now)
-        while is_due and (messages := self._receive()):
+        while is_due and len(batches) < _MAX_BATCHES and (messages := self._receive()):
             batches.append(self._make_invocation(messages))
         self._is_known_empty = is_due and not batches
         return batches

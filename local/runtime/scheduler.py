@@ -2,7 +2,8 @@
 
 Each activity (an invocation, a request) has a thread, but only one thread runs at a time. It
 returns its turn when it ends or sleeps. Time moves only when no activity can run, so advancing the
-clock replays everything that becomes due, in order, each at its own time.
+clock replays everything that becomes due, in order, each at its own time. On a real clock, requests
+and the work of the sources take turns, so that neither can stop the other.
 """
 
 from __future__ import annotations
@@ -82,6 +83,8 @@ class Scheduler:
         self._clock = clock
         self._sources: Sequence[Source] = ()
         self._ready: deque[Activity[Any]] = deque()
+        self._requests: deque[Activity[Any]] = deque()
+        self._ran_request = False
         self._sleeping: list[tuple[datetime, int, Activity[Any]]] = []
         self._order = count()
         self._target: datetime | None = None
@@ -101,9 +104,8 @@ class Scheduler:
         Sleeping activities of the old system wake up and end.
         """
         self._sources = sources
-        self._ready.extend(
-            activity for _, _, activity in sorted(self._sleeping, key=itemgetter(0, 1))
-        )
+        for _, _, activity in sorted(self._sleeping, key=itemgetter(0, 1)):
+            self._enqueue(activity)
         self._sleeping.clear()
 
     def stop(self) -> None:
@@ -179,20 +181,30 @@ class Scheduler:
     def _next_activity(self) -> Activity[Any] | None:
         with self._condition:
             while not self._is_stopping:
-                if self._ready:
-                    return self._ready.popleft()
-                if not self._wake_or_start():
-                    self._wait_or_advance()
+                if self._wake_or_start():
+                    return self._choose()
+                self._wait_or_advance()
         return None
 
+    def _choose(self) -> Activity[Any]:
+        """Return a request, or every other time an activity of a source if there is one."""
+        self._ran_request = bool(self._requests) and not (self._ran_request and self._ready)
+        return (self._requests if self._ran_request else self._ready).popleft()
+
     def _wake_or_start(self) -> bool:
+        if self._ready and self._clock.is_manual:
+            return True
         now = self._clock.now()
         while self._sleeping and self._sleeping[0][0] <= now:
-            self._ready.append(heapq.heappop(self._sleeping)[2])
+            self._enqueue(heapq.heappop(self._sleeping)[2])
         if not self._ready:
             for source in self._sources:
                 self._ready.extend(Activity(work, self) for work in source.take_due(now))
-        return bool(self._ready)
+        return bool(self._ready or self._requests)
+
+    def _enqueue(self, activity: Activity[Any]) -> None:
+        is_request = activity.is_awaited and not self._clock.is_manual
+        (self._requests if is_request else self._ready).append(activity)
 
     def _wait_or_advance(self) -> None:
         upcoming = self._next_event_at()
@@ -225,7 +237,7 @@ class Scheduler:
         return max(0.0, (moment - self._clock.now()).total_seconds())
 
     def _add(self, activity: Activity[Any]) -> None:
-        self._ready.append(activity)
+        self._enqueue(activity)
         self._is_idle = False
         self._condition.notify_all()
 

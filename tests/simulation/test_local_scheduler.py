@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 
 from local.runtime.clock import LocalClock
-from local.runtime.scheduler import Scheduler
+from local.runtime.scheduler import Activity, Scheduler
 
 TIMEOUT_SECONDS = 5
 
@@ -106,3 +107,87 @@ def test_stop_ends_a_long_advance() -> None:
 
     assert not mover.is_alive()
     assert not stopper.is_alive()
+
+
+class WatchedScheduler(Scheduler):
+    """A scheduler whose requests are made by an activity, which waits until they are queued."""
+
+    def __init__(self, clock: LocalClock) -> None:
+        super().__init__(clock)
+        self._queued = threading.Semaphore(0)
+        self._callers: list[threading.Thread] = []
+
+    def _add(self, activity: Activity[Any]) -> None:
+        super()._add(activity)
+        self._queued.release()
+
+    def request(self, work: Callable[[], object]) -> None:
+        self._callers.append(threading.Thread(target=self.call, args=[work], daemon=True))
+        self._callers[-1].start()
+        assert self._queued.acquire(timeout=TIMEOUT_SECONDS)
+
+    def join_callers(self) -> None:
+        for caller in self._callers:
+            caller.join(TIMEOUT_SECONDS)
+            assert not caller.is_alive()
+
+
+class ListSource:
+    """A source that starts all activities of a list."""
+
+    def __init__(self, work: list[Callable[[], None]]) -> None:
+        self.work = work
+
+    def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
+        del now
+        due, self.work = self.work, []
+        return due
+
+    def next_at(self, now: datetime, until: datetime | None) -> datetime | None:
+        del until
+        return now if self.work else None
+
+
+@pytest.fixture
+def watched() -> Iterator[WatchedScheduler]:
+    clock = LocalClock(is_manual=False)
+    started = WatchedScheduler(clock)
+    clock.start(started.sleep)
+    yield started
+    started.stop()
+    clock.stop()
+
+
+def test_requests_and_due_work_take_turns(watched: WatchedScheduler) -> None:
+    order: list[str] = []
+
+    def work() -> None:
+        if not order:
+            for _ in range(3):
+                watched.request(lambda: order.append("request"))
+        order.append("work")
+
+    watched.start([ListSource([work] * 6)])
+    watched.wait_until_idle(TIMEOUT_SECONDS)
+    watched.join_callers()
+
+    assert order == ["work", "request"] * 3 + ["work"] * 3
+
+
+def test_requests_without_a_pause_do_not_stop_due_work(watched: WatchedScheduler) -> None:
+    order: list[str] = []
+    source = ListSource([])
+
+    def request() -> None:
+        order.append("request")
+        if len(order) == 2:
+            source.work.append(lambda: order.append("work"))
+        if len(order) < 10:
+            watched.request(request)
+
+    watched.start([source])
+    watched.request(request)
+    watched.wait_until_idle(TIMEOUT_SECONDS)
+    watched.join_callers()
+
+    assert order == ["request", "request", "work"] + ["request"] * 7

@@ -1,8 +1,6 @@
-"""Two patches that make moto's work independent of how much it stores.
+"""A patch that makes a transaction independent of how much moto's tables hold.
 
-Before a transaction, moto copies whole tables for a rollback; the patch copies only the items in
-the transaction. For each message received, moto counts the queue's messages to check their
-retention; the patch compares timestamps.
+moto copies whole tables for a rollback; the patch copies only the items in the transaction.
 """
 
 from __future__ import annotations
@@ -12,16 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from moto.core.utils import unix_time
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
-from moto.sqs.models import SQSBackend
-
-
-@contextmanager
-def install_patches() -> Iterator[None]:
-    with patch_transaction_rollback(), _patch_retention_check():
-        yield
 
 
 @contextmanager
@@ -44,21 +34,6 @@ def patch_transaction_rollback() -> Iterator[None]:
     finally:
         DynamoDBBackend.transact_write_items = real
         del Table.__deepcopy__
-
-
-@contextmanager
-def _patch_retention_check() -> Iterator[None]:
-    real = SQSBackend.is_message_valid_based_on_retention_period
-
-    def is_kept(backend: Any, queue_name: str, message: Any) -> bool:
-        retention = backend.get_queue(queue_name).message_retention_period
-        return bool(message.sent_timestamp / 1000 + retention > unix_time())
-
-    SQSBackend.is_message_valid_based_on_retention_period = is_kept
-    try:
-        yield
-    finally:
-        SQSBackend.is_message_valid_based_on_retention_period = real
 
 
 def _make_undo(backend: Any, operation: dict[str, Any]) -> Callable[[], None]:

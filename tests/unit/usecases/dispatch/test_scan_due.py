@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 import pytest
@@ -15,7 +15,7 @@ from duecourse.domain.dispatch.lanes import (
     partition_of,
     partitions_of,
 )
-from duecourse.domain.dispatch.timing import SCAN_INTERVAL, scan_horizon
+from duecourse.domain.dispatch.timing import SCAN_INTERVAL, Dispatch, scan_horizon
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.dispatch.scan_due import ScanDeps, list_partitions, scan_due
 
@@ -99,3 +99,38 @@ def test_a_known_lane_is_read_from_its_cursor() -> None:
 def test_partitions_of_a_higher_shard_count_or_newer_code_are_still_scanned() -> None:
     known = [7, partition_of(Lane.SLOW, 7, 8), 99_003]
     assert set(known) < set(list_partitions(known, 2))
+
+
+class CountingQueue(ListQueue):
+    requests = 0
+
+    def send(self, dispatches: Iterable[Dispatch], *, now: datetime) -> int:
+        self.requests += 1
+        return super().send(dispatches, now=now)
+
+
+def tasks_of_all_lanes() -> list[Task]:
+    due_at = NOW + 2 * MINUTE - timedelta(seconds=30)
+    return [
+        a_task(id=f"0000000{n}-0000-4000-8000-000000000000", type=kind, due_at=due_at)
+        for n, kind in enumerate(["reminder", "action", "webhook"])
+    ]
+
+
+def test_the_tasks_of_all_partitions_are_sent_together() -> None:
+    queue = CountingQueue()
+    deps = ScanDeps(MemoryStore(*tasks_of_all_lanes()), queue, ManualClock(NOW), ThreadedFanOut(1))
+    assert scan_due(deps, MemoryCursors({}), shard_count=4).dispatched_count == 3
+    assert queue.requests == 1
+
+
+def test_without_time_left_nothing_is_sent_and_the_next_scan_sends_it() -> None:
+    store, queue, cursors = MemoryStore(*tasks_of_all_lanes()), ListQueue(), MemoryCursors({})
+    clock, times = ManualClock(NOW), iter([True] * 2)
+    out_of_time = ScanDeps(store, queue, clock, ThreadedFanOut(1), lambda: next(times, False))
+
+    result = scan_due(out_of_time, cursors, shard_count=1)
+
+    assert (result.dispatched_count, result.is_complete, queue) == (0, False, [])
+    scan_due(ScanDeps(store, queue, clock, ThreadedFanOut(1)), cursors, shard_count=1)
+    assert len(queue) == 3

@@ -19,7 +19,7 @@ RETRY_LOOKAHEAD = timedelta(seconds=100)
 INDEX_LAG = timedelta(seconds=30)
 MAX_DELAY = timedelta(minutes=15)
 LATE_TOLERANCE = timedelta(milliseconds=100)
-MAX_SLEEP = timedelta(milliseconds=150)
+MAX_SLEEP = timedelta(milliseconds=50)
 _SECOND = timedelta(seconds=1)
 EARLY_TOLERANCE = timedelta(seconds=1, milliseconds=500)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from duecourse.domain.dispatch.deployment import ROLLOUT_PERIOD
@@ -55,6 +55,8 @@ def scan_due(deps: ScanDeps, cursors: ScanCursors, *, shard_count: int) -> ScanR
         return _scan_partition(deps, partition, start=start, end=end, align_until=align_until)
 
     scans = list(deps.fan_out(scan, list_partitions(stored_cursors, shard_count)))
+    if deps.has_time():
+        scans = _send_remainders(deps, scans, align_until=align_until)
     cursors.save({scan.partition: scan.scanned_until for scan in scans})
     return ScanResult(
         sum(scan.sent_count for scan in scans), all(scan.is_complete for scan in scans)
@@ -63,10 +65,33 @@ def scan_due(deps: ScanDeps, cursors: ScanCursors, *, shard_count: int) -> ScanR
 
 @dataclass(frozen=True)
 class _PartitionScan:
+    """`remainder`: the last tasks, which are not sent yet. `end`: of the scan, once they are."""
+
     partition: int
     sent_count: int
     scanned_until: datetime
-    is_complete: bool
+    end: datetime
+    remainder: Sequence[Dispatch] = ()
+    is_out_of_time: bool = False
+    is_complete: bool = False
+
+    def complete(self) -> _PartitionScan:
+        return replace(
+            self,
+            sent_count=self.sent_count + len(self.remainder),
+            scanned_until=max(self.scanned_until, self.end),
+            remainder=(),
+            is_complete=True,
+        )
+
+
+def _send_remainders(
+    deps: ScanDeps, scans: Sequence[_PartitionScan], *, align_until: datetime
+) -> list[_PartitionScan]:
+    """Send what is left of all partitions together, so that it shares requests and the wait."""
+    remainder = sorted(one for scan in scans for one in scan.remainder)
+    send_aligned(remainder, queue=deps.queue, clock=deps.clock, deadline=align_until)
+    return [scan if scan.is_out_of_time else scan.complete() for scan in scans]
 
 
 def _first_start(
@@ -90,13 +115,16 @@ def _first_start(
 def _scan_partition(
     deps: ScanDeps, partition: int, *, start: datetime, end: datetime, align_until: datetime
 ) -> _PartitionScan:
-    sent_count, scanned_until = 0, start
+    scan = _PartitionScan(partition, 0, start, end)
     for chunk in _split_chunks(deps.store.list_due(partition, start=start, end=end)):
         if not deps.has_time():
-            return _PartitionScan(partition, sent_count, scanned_until, is_complete=False)
-        sent_count += send_aligned(chunk, queue=deps.queue, clock=deps.clock, deadline=align_until)
-        scanned_until = chunk[-1].due_at
-    return _PartitionScan(partition, sent_count, max(start, end), is_complete=True)
+            return replace(scan, is_out_of_time=True)
+        if len(chunk) < CHUNK_SIZE:
+            return replace(scan, remainder=chunk)
+        send_aligned(chunk, queue=deps.queue, clock=deps.clock, deadline=align_until)
+        sent_count = scan.sent_count + len(chunk)
+        scan = replace(scan, sent_count=sent_count, scanned_until=chunk[-1].due_at)
+    return scan
 
 
 def list_partitions(known_partitions: Iterable[int], shard_count: int) -> list[int]:

@@ -47,7 +47,6 @@ class Settings:
     requests_per_second: float
     connections_per_second: float
     concurrency: Mapping[str, int]
-    parallelization: int = 1
     stream_shards: int = STREAM_SHARDS
     writes_per_table: int = WRITES_PER_NEW_TABLE
     lambda_concurrency: int = LAMBDA_CONCURRENCY
@@ -70,18 +69,12 @@ def read_settings(template: dict[str, Any]) -> Settings:
         if "ScalingConfig" in one
     }
     stages = resources_of_type(template, "AWS::ApiGatewayV2::Stage")
-    rates = {
-        name: one["DefaultRouteSettings"]["ThrottlingRateLimit"] for name, one in stages.items()
-    }
-    streams = [one for one in mappings.values() if "StreamArn" in str(one["EventSourceArn"])]
+    live_routes = stages["LiveStage"]["DefaultRouteSettings"]
     return Settings(
         shard_count=int(template["Parameters"]["ShardCount"]["Default"]),
-        requests_per_second=min(
-            rate for name, rate in rates.items() if not name.startswith("Live")
-        ),
-        connections_per_second=rates["LiveStage"],
+        requests_per_second=template["Parameters"]["RequestsPerSecond"]["Default"],
+        connections_per_second=live_routes["ThrottlingRateLimit"],
         concurrency=concurrency,
-        parallelization=min(int(one.get("ParallelizationFactor", 1)) for one in streams),
         scanner_memory_mb=Pricing(template).memory_mb("scanner"),
     )
 
@@ -96,7 +89,7 @@ def find_limits(load: Load, settings: Settings) -> list[Limit]:
 def _api_limits(load: Load, settings: Settings) -> Iterator[Limit]:
     if load.requests > 0:
         rate = settings.requests_per_second / load.requests
-        yield Limit("HTTP API: throttling of the stage", rate, "`ThrottlingRateLimit` of `HttpApi`")
+        yield Limit("HTTP API: throttling of the stage", rate, "`RequestsPerSecond`")
     if load.bus_requests > 0:
         rate = PUT_EVENTS_PER_SECOND / load.bus_requests
         yield Limit("EventBridge: PutEvents", rate, "the quota")
@@ -135,11 +128,10 @@ def seconds_per_dispatch(settings: Settings) -> float:
 
 
 def _stream_limits(load: Load, settings: Settings) -> Iterator[Limit]:
-    workers = settings.stream_shards * settings.parallelization
     for function in ("journal", "live"):
         if (seconds := load.seconds.get(function, 0)) > 0:
             name = f"stream: {function} function, {settings.stream_shards} shards"
-            yield Limit(name, workers / seconds, "`ParallelizationFactor`, more partitions")
+            yield Limit(name, settings.stream_shards / seconds, "warm throughput: more shards")
 
 
 def make_large_settings(settings: Settings) -> Settings:
@@ -148,7 +140,6 @@ def make_large_settings(settings: Settings) -> Settings:
         settings,
         shard_count=64,
         requests_per_second=10_000,
-        parallelization=10,
         stream_shards=100,
         writes_per_table=150_000,
         lambda_concurrency=5_000,
@@ -166,7 +157,7 @@ def format_page() -> Iterator[str]:
     large = make_large_settings(settings)
     yield f"A million tasks due in one minute ({MILLION / 60:,.0f}/s), created earlier, with:"
     yield ""
-    yield f"- `ShardCount` {large.shard_count}, `ParallelizationFactor` {large.parallelization}"
+    yield f"- `ShardCount` {large.shard_count}"
     yield f"- {large.scanner_memory_mb:,} MB for the scanner, which has one vCPU then"
     writes = f"{large.writes_per_table:,} write units/s ({large.stream_shards} shards)"
     yield f"- tables warmed to {writes}"
@@ -174,11 +165,18 @@ def format_page() -> Iterator[str]:
     yield ""
     delivery = [one for one in find_limits(task, large) if not one.name.startswith("HTTP API")]
     yield from _format_table("tasks", delivery)
-    sending = MILLION * seconds_per_dispatch(large) * SCAN_INTERVAL / SCAN_SECONDS
-    late = sending - (LOOKAHEAD.total_seconds() - SCAN_INTERVAL)
+    yield from _format_scans(large)
+
+
+def _format_scans(settings: Settings) -> Iterator[str]:
+    """Say how long the scanner needs for a million tasks that are due at the same moment."""
+    sending = MILLION * seconds_per_dispatch(settings)
+    scans = LOOKAHEAD.total_seconds() // SCAN_INTERVAL  # that see a task before it is due
+    late = (sending / SCAN_SECONDS - scans) * SCAN_INTERVAL
     yield (
-        f"The scanner needs {sending:.0f} s for a million tasks, of which a minute of look-ahead is"
-        f" free: the last one is sent about {max(0, late):.0f} s late."
+        f"The scanner needs {sending:.0f} s to send a million tasks. {scans:.0f} scans see a task"
+        f" before it is due, and have {scans * SCAN_SECONDS:.0f} s together:"
+        f" the last one is sent {f'about {late:.0f} s late' if late > 0 else 'in time'}."
     )
     yield ""
 
@@ -197,7 +195,7 @@ def _format_table(unit: str, limits: Sequence[Limit]) -> Iterator[str]:
 
 def _format_listeners(settings: Settings) -> Iterator[str]:
     call = prices.CPU_MS_PER_CALL * prices.MB_PER_VCPU / 512 / 1000
-    posts = settings.stream_shards * settings.parallelization / call
+    posts = settings.stream_shards / call
     yield "| limit | listeners | raise it by |"
     yield "|---|---|---|"
     rate = f"{settings.connections_per_second:,.0f} new ones/s"

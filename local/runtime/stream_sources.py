@@ -19,7 +19,7 @@ _MAX_RETRY_AFTER = timedelta(minutes=1)
 
 
 class StreamSource:
-    """`waits_for_batches`: whether records wait for others as long as their batching window allows.
+    """`waits_for_batches`: whether records wait for others, as they do under load on AWS.
 
     On the laptop they are processed at once, so that pages and tests need not wait.
     """
@@ -46,7 +46,7 @@ class StreamSource:
         self._attempts = 0
         self._is_busy = False
         self._batch_size = mapping["BatchSize"]
-        self._window = timedelta(seconds=mapping.get("MaximumBatchingWindowInSeconds", 0))
+        self._window = timedelta(seconds=mapping.get("MaximumBatchingWindowInSeconds") or 1)
         self._window_ends_at: datetime | None = None
         self._retry_at: datetime | None = None
 

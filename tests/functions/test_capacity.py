@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from bench.capacity import (
+    AIMS,
     PAGE,
     STREAM_SHARDS,
     Settings,
@@ -15,7 +17,7 @@ from bench.capacity import (
     make_large_settings,
     read_settings,
 )
-from bench.capacity_loads import Load, measure_task
+from bench.capacity_loads import Load, measure_failure, measure_task
 from local.runtime.template import load_template
 
 SETTINGS = Settings(
@@ -65,8 +67,8 @@ def test_a_limit_that_is_not_used_is_left_out() -> None:
     assert not any("EventBridge" in name for name in names)
 
 
-def test_shards_and_parallelization_raise_their_limits() -> None:
-    large = replace(SETTINGS, shard_count=8, parallelization=10)
+def test_shards_of_indexes_and_streams_raise_their_limits() -> None:
+    large = replace(SETTINGS, shard_count=8, stream_shards=10 * SETTINGS.stream_shards)
 
     assert _rate("partitions of DueIndex", settings=large) == 2 * _rate("partitions of DueIndex")
     assert _rate("journal function", settings=large) == 10 * _rate("journal function")
@@ -76,8 +78,8 @@ def test_the_defaults_come_from_the_template() -> None:
     settings = read_settings(load_template())
 
     assert settings.shard_count == 4
-    assert settings.concurrency["notifier"] == 5
-    assert settings.requests_per_second >= 100
+    assert settings.concurrency["notifier"] == 15
+    assert settings.requests_per_second == 1500
 
 
 def test_the_page_states_the_limits_of_tasks() -> None:
@@ -103,3 +105,12 @@ def test_the_large_settings_raise_every_default() -> None:
 
     assert large.shard_count > settings.shard_count
     assert large.writes_per_table > settings.writes_per_table
+
+
+@pytest.mark.parametrize(
+    ("unit", "measure"), [("tasks", measure_task), ("failures", measure_failure)]
+)
+def test_the_defaults_reach_the_aims(unit: str, measure: Callable[[], Load]) -> None:
+    first = find_limits(measure(), read_settings(load_template()))[0]
+
+    assert first.per_second >= AIMS[unit], first.name

@@ -2,8 +2,8 @@
 
 botocore builds every request from the service's model: it validates and converts the parameters,
 resolves the endpoint, builds the user agent twice and emits a dozen events. For the operations
-listed here, all that is the same for every request, so it is done once per client. Sending,
-retries, errors and hooks (`before-send`) stay botocore's own.
+listed here, all that is the same for every request, so it is done once per client. Retries, errors,
+hooks (`before-send`), connections and their timeouts stay botocore's own.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from botocore.awsrequest import AWSPreparedRequest
 from botocore.handlers import add_recursion_detection_header
 from botocore.parsers import ResponseParserFactory
 
+from duecourse.adapters.aws.pooled_http import JsonRequest, PooledHttpSession
 from duecourse.adapters.aws.request_signature import SignedRequest, sign
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ def use_json_calls(client: Any) -> Any:
         client.__class__ = _class_with_json_calls(client_class)
         client._plans = {}
         client._endpoint._response_parser_factory = JsonParsers()
+        client._endpoint.http_session.__class__ = PooledHttpSession
     return client
 
 
@@ -170,10 +171,10 @@ class _JsonParser:
 
 def _prepare(
     template: SignedRequest, body: bytes, credentials: Any, context: dict[str, Any]
-) -> AWSPreparedRequest:
+) -> JsonRequest:
     headers: Any = sign(template, body, credentials.get_frozen_credentials())
     add_recursion_detection_header({"headers": headers})
-    return AWSPreparedRequest("POST", template.url, headers, body, False, context)
+    return JsonRequest("POST", template.url, headers, body, False, context)
 
 
 def _encode(value: Any) -> Any:

@@ -1,0 +1,43 @@
+"""Read and write single items as DynamoDB stores them, with errors as PynamoDB raises them.
+
+For the hot paths: PynamoDB builds each request anew from generic parts, twice the work of a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+from pynamodb.exceptions import GetError, PutError
+
+if TYPE_CHECKING:
+    from pynamodb.models import Model
+
+    from duecourse.adapters.aws.dynamodb.item_codec import Stored
+
+Key = Mapping[str, Mapping[str, str]]
+
+
+def get_stored(model: type[Model], key: Key) -> Stored | None:
+    """Return the item from a consistent read, or None if there is none."""
+    request = {"TableName": model.Meta.table_name, "Key": key, "ConsistentRead": True}
+    try:
+        reply = client_of(model).get_item(**request)
+    except (BotoCoreError, ClientError) as error:
+        raise GetError(f"Failed to get item: {error}", error) from error
+    found: Stored | None = reply.get("Item")
+    return found
+
+
+def put_stored(model: type[Model], item: Stored, condition: Mapping[str, Any]) -> None:
+    """Put the item if `condition`, the request's parameters for it, holds. Raises PutError."""
+    try:
+        client_of(model).put_item(TableName=model.Meta.table_name, Item=item, **condition)
+    except (BotoCoreError, ClientError) as error:
+        raise PutError(f"Failed to put item: {error}", error) from error
+
+
+def client_of(model: type[Model]) -> Any:
+    """Return the botocore client that the model uses."""
+    return model._get_connection().connection.client

@@ -25,7 +25,7 @@ class PooledHttpSession(URLLib3Session):
         usual: Any = super()  # its methods are missing in the type stubs
         if not isinstance(request, JsonRequest) or self._proxy_config._proxies:
             return usual.send(request)
-        pool = self._manager.connection_from_url(request.url)
+        pool = self._find_pool(request.url)
         connection = pool._get_conn()
         try:
             if connection.sock is not None:
@@ -34,6 +34,14 @@ class PooledHttpSession(URLLib3Session):
         finally:
             pool._put_conn(connection)
         return usual.send(request)
+
+    def _find_pool(self: Any, url: str) -> Any:
+        """Return the connections to the host. A client has one host, so the last pool is kept."""
+        last_url, pool = self.__dict__.get("_last_pool", (None, None))
+        if url != last_url or pool.pool is None:  # a closed pool has none
+            pool = self._manager.connection_from_url(url)
+            self._last_pool = url, pool
+        return pool
 
 
 def _exchange(connection: Any, request: Any) -> Any:

@@ -6,22 +6,32 @@ For the hot paths: PynamoDB builds each request anew from generic parts, twice t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.exceptions import GetError, PutError
+from pynamodb.models import Model
 
 if TYPE_CHECKING:
-    from pynamodb.models import Model
-
     from duecourse.adapters.aws.dynamodb.item_codec import Stored
 
 Key = Mapping[str, Mapping[str, str]]
+M = TypeVar("M", bound=Model)
 
 
-def get_stored(model: type[Model], key: Key) -> Stored | None:
-    """Return the item from a consistent read, or None if there is none."""
-    request = {"TableName": model.Meta.table_name, "Key": key, "ConsistentRead": True}
+def find_item(
+    model: type[M], hash_key: str, range_key: str = "", *, is_consistent: bool = False
+) -> M | None:
+    """Return the item with these keys, which are texts, or None if there is none."""
+    keys = {model._hash_keyname: hash_key, model._range_keyname: range_key}
+    key = {name: {"S": text} for name, text in keys.items() if name is not None}
+    stored = get_stored(model, key, is_consistent=is_consistent)
+    return None if stored is None else model.from_raw_data(stored)
+
+
+def get_stored(model: type[Model], key: Key, *, is_consistent: bool) -> Stored | None:
+    """Return the item as it is stored, or None if there is none. Raises GetError."""
+    request = {"TableName": model.Meta.table_name, "Key": key, "ConsistentRead": is_consistent}
     try:
         reply = client_of(model).get_item(**request)
     except (BotoCoreError, ClientError) as error:

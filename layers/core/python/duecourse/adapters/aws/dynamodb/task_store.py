@@ -118,7 +118,7 @@ class DynamoTaskStore(TaskListings):
         return to_stored(task, shard_count=self._shard_count, retention=self._retention)
 
     def _find(self, task_id: str) -> Task | None:
-        stored = get_stored(TaskItem, _key_of(task_id))
+        stored = get_stored(TaskItem, _key_of(task_id), is_consistent=True)
         return None if stored is None else from_stored(stored)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.session import Session
 
 from duecourse.adapters.aws.json_client import OPERATIONS, use_json_calls
+from duecourse.adapters.aws.service_data import ServiceData
 
 if TYPE_CHECKING:
     from botocore.config import Config
@@ -24,6 +25,7 @@ class SharedSession(Session):
 
     def __init__(self) -> None:
         super().__init__()
+        self.register_component("data_loader", ServiceData())
         self._lock = threading.Lock()
 
     def create_client(self, service_name: str, *arguments: Any, **options: Any) -> Any:

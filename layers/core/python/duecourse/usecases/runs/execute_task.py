@@ -34,7 +34,6 @@ from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.runs.check_admission import check_admission
 from duecourse.usecases.runs.commit_run import commit_run
 from duecourse.usecases.runs.phase_runner import PhaseRunner
-from duecourse.usecases.runs.verify_task import Verdict, verify_task
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
@@ -123,6 +122,8 @@ def _load_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
 
 
 def _verify(task: Task, deps: WorkerDeps) -> ExecutionResult:
+    from duecourse.usecases.runs.verify_task import Verdict, verify_task  # few tasks need it
+
     verdict = verify_task(task, deps.verification_deps)
     is_conflict = verdict is Verdict.CONFLICT
     outcome = RunOutcome.DUPLICATE if is_conflict else RunOutcome.VERIFICATION_CHECKED

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from unittest.mock import patch
 
 from botocore.client import BaseClient
 from duecourse.adapters.aws.dynamodb.scan_cursors import STATE_KEY as CURSOR_KEY
+from duecourse.adapters.aws.json_client import JsonClient
 from duecourse.adapters.runtime.clock import SystemClock
 from duecourse.app import stores
 from duecourse.domain.errors import UnreadableItemError
@@ -99,13 +101,11 @@ def _read_only_clients(backend: AwsBackend) -> Iterator[None]:
             return {}
         raise ChangeAttemptedError
 
-    client_class: Any = BaseClient  # a private method, missing in the type stubs
-    real = client_class._make_api_call
-    client_class._make_api_call = read_or_refuse
-    try:
+    classes: list[Any] = [BaseClient, JsonClient]  # a private method, missing in the type stubs
+    with ExitStack() as patches:
+        for client_class in classes:
+            patches.enter_context(patch.object(client_class, "_make_api_call", read_or_refuse))
         yield
-    finally:
-        client_class._make_api_call = real
 
 
 def _only_moves_cursor(request: dict[str, Any], backend: AwsBackend) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from botocore.endpoint import Endpoint
+from duecourse.adapters.aws.clients import share_session_with_pynamodb
 from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
 from duecourse.adapters.aws.dynamodb.journal_models import bind_journal
 from duecourse.adapters.aws.dynamodb.models import bind
@@ -56,6 +57,7 @@ def aws(backend: AwsBackend) -> Iterator[Resolver]:
             name: resolver.resolve({"Ref": f"{name.title()}Table"})
             for name in ("tasks", "journal", "state", "subjects", "stats")
         }
+        share_session_with_pynamodb()
         bind(tasks=names["tasks"], state=names["state"])
         bind_journal(journal=names["journal"])
         bind_tracking(state=names["state"], subjects=names["subjects"], stats=names["stats"])

@@ -150,8 +150,25 @@ def test_a_worker_loads_no_classifier() -> None:
     build = "from duecourse.app import services; services.worker_deps()"
     loaded = load_modules("import functions.worker.app", build)
 
-    assert "duecourse.usecases.runs.approve_reject" in loaded
+    assert "duecourse.usecases.runs.execute_task" in loaded
     assert "duecourse.domain.failures.classifier.engine" not in loaded
+
+
+def test_a_worker_loads_only_what_a_reminder_needs() -> None:
+    build = "from duecourse.app import services; services.worker_deps().handlers['reminder']"
+    loaded = load_modules("import functions.worker.app", build)
+
+    assert "duecourse.handlers.reminder" in loaded
+    assert {
+        "duecourse.handlers.action",
+        "duecourse.handlers.webhook",
+        "duecourse.handlers.provider_verifier",
+        "duecourse.usecases.runs.verify_task",
+        "duecourse.adapters.providers.registry",
+        "duecourse.adapters.aws.dynamodb.circuit_breakers",
+        "duecourse.adapters.aws.dynamodb.budgets",
+        "tomllib",
+    } & loaded == set()
 
 
 @pytest.mark.parametrize("function", ["scanner", "worker", "api"])

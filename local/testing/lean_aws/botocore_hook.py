@@ -19,6 +19,7 @@ from botocore.client import BaseClient
 from botocore.endpoint import Endpoint
 from botocore.retries.quota import RetryQuota
 from botocore.session import Session
+from duecourse.adapters.aws.json_client import JsonClient
 
 from local.testing.lean_aws.endpoint import SERVICES, LeanAws
 from local.testing.lean_aws.errors import AwsError
@@ -46,16 +47,21 @@ class LeanResponse:
 def install_hook(aws: LeanAws) -> Iterator[None]:
     """Send the calls of every client of a supported service to `aws`."""
     refill_retry_quotas()
-    client_class: Any = BaseClient
     endpoint_class: Any = Endpoint
     with (
-        patch.object(client_class, "_make_api_call", _call_leanly(client_class._make_api_call)),
+        _patch_calls(BaseClient),
+        _patch_calls(JsonClient),
         patch.object(
             endpoint_class, "_do_get_response", _answer(aws, endpoint_class._do_get_response)
         ),
         patch.object(Session, "create_client", _reuse_clients(Session.create_client)),
     ):
         yield
+
+
+def _patch_calls(client_class: Any) -> Any:
+    real = client_class._make_api_call
+    return patch.object(client_class, "_make_api_call", _call_leanly(real))
 
 
 def refill_retry_quotas() -> None:

@@ -45,6 +45,6 @@ def test_one_client_is_created_at_a_time(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(Session, "create_client", create)
     shared = clients.SharedSession()
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: shared.create_client("sqs"), range(40)))
+        list(pool.map(lambda _: shared.create_client("lambda"), range(40)))
 
     assert most == [1]

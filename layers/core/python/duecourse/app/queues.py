@@ -6,22 +6,22 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from duecourse.app import stores
-from duecourse.domain.dispatch.dead_letter import Queue
-from duecourse.ports.integrations import EventBus
-from duecourse.ports.queues import (
-    ChatQueue,
-    FailureQueue,
-    JournalDeadLetters,
-    NotificationQueue,
-    SourceQueues,
-    StreamReader,
-    WorkQueue,
-)
 
 if TYPE_CHECKING:
     from botocore.config import Config
     from types_boto3_events.client import EventBridgeClient
     from types_boto3_sqs.client import SQSClient
+
+    from duecourse.ports.integrations import EventBus
+    from duecourse.ports.queues import (
+        ChatQueue,
+        FailureQueue,
+        JournalDeadLetters,
+        NotificationQueue,
+        SourceQueues,
+        StreamReader,
+        WorkQueue,
+    )
 
 
 @cache
@@ -80,6 +80,7 @@ def chat_queue() -> ChatQueue:
 @cache
 def source_queues() -> SourceQueues:
     from duecourse.adapters.aws.sqs import SqsSourceQueues
+    from duecourse.domain.dispatch.dead_letter import Queue
 
     urls = {
         Queue.WORK: stores.settings().work_queue_url,

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from duecourse.app import secrets, stores
-from duecourse.ports.integrations import (
-    Channel,
-    ConnectionSender,
-    HttpClient,
-    HttpPatchClient,
-    Provider,
-)
+from duecourse.app.lazy import LazyMapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +17,14 @@ if TYPE_CHECKING:
     from duecourse.domain.requests.capabilities import Capabilities
     from duecourse.domain.tasks.handler import Handler
     from duecourse.domain.validation.payload_keys import PayloadCheck
-    from duecourse.ports.integrations import Invoker
+    from duecourse.ports.integrations import (
+        Channel,
+        ConnectionSender,
+        HttpClient,
+        HttpPatchClient,
+        Invoker,
+        Provider,
+    )
 
 
 @dataclass
@@ -142,7 +144,12 @@ def allow_loopback() -> None:
 
 
 def handlers() -> Mapping[str, Handler]:
-    return {**_builtin_handlers(), **custom_handlers(), **_registrations.handlers}
+    """Return the handlers by type. A built-in one is built when its first task comes."""
+    return ChainMap(
+        dict(_registrations.handlers),
+        dict(custom_handlers()),
+        _builtin_handlers(),  # type: ignore[arg-type]
+    )
 
 
 def remote(function: str, **options: Any) -> Handler:
@@ -206,33 +213,52 @@ def _provider_checks() -> Mapping[str, PayloadCheck]:
 @cache
 def _builtin_handlers() -> Mapping[str, Handler]:
     from duecourse.domain.tasks.task import ACTION, REMINDER
-    from duecourse.handlers.action import ActionHandler
-    from duecourse.handlers.enrich import EnrichHandler
+
+    builders = {
+        REMINDER: _reminder_handler,
+        ACTION: _action_handler,
+        "enrich": _enrich_handler,
+        "webhook": _webhook_handler,
+    }
+    if stores.settings().lambda_functions:
+        builders["lambda"] = _lambda_handler
+    return LazyMapping(builders)
+
+
+def _reminder_handler() -> Handler:
     from duecourse.handlers.reminder import ReminderHandler
+
+    return ReminderHandler(channels())
+
+
+def _action_handler() -> Handler:
+    from duecourse.handlers.action import ActionHandler
+
+    return ActionHandler(providers(), stores.budgets(), stores.clock())
+
+
+def _enrich_handler() -> Handler:
+    from duecourse.handlers.enrich import EnrichHandler
+
+    return EnrichHandler(providers(), stores.budgets(), stores.clock(), channels())
+
+
+def _webhook_handler() -> Handler:
     from duecourse.handlers.webhook import WebhookHandler
 
-    return {
-        REMINDER: ReminderHandler(channels()),
-        ACTION: ActionHandler(providers(), stores.budgets(), stores.clock()),
-        "enrich": EnrichHandler(providers(), stores.budgets(), stores.clock(), channels()),
-        "webhook": WebhookHandler(
-            webhook_client(),
-            secrets.signing_keys(),
-            stores.clock(),
-            is_loopback_allowed=_registrations.is_loopback_allowed,
-        ),
-        **_lambda_handler(),
-    }
+    return WebhookHandler(
+        webhook_client(),
+        secrets.signing_keys(),
+        stores.clock(),
+        is_loopback_allowed=_registrations.is_loopback_allowed,
+    )
 
 
-def _lambda_handler() -> Mapping[str, Handler]:
-    """Return the `lambda` handler, if any function may be invoked."""
-    if not stores.settings().lambda_functions:
-        return {}
+def _lambda_handler() -> Handler:
     from duecourse.handlers.lambda_function import LambdaHandler
 
     allowed = frozenset(stores.settings().lambda_functions)
-    return {"lambda": LambdaHandler(_invoker(), stores.clock(), allowed)}
+    return LambdaHandler(_invoker(), stores.clock(), allowed)
 
 
 @cache

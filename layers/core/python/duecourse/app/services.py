@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from duecourse.adapters.runtime.backoff import sleep_with_jitter
 from duecourse.adapters.runtime.learning_errors import log_learning_unavailable
 from duecourse.app import queues, registry, secrets, stores
+from duecourse.app.lazy import lazy
 
 if TYPE_CHECKING:
     from duecourse.domain.alerts.rules import AlertThresholds
     from duecourse.domain.lifecycle.retry_throttle import RetryLimit
+    from duecourse.ports.integrations import Verifier
     from duecourse.usecases.alerts.collect import AlertSources
     from duecourse.usecases.alerts.send import AlertDeps
     from duecourse.usecases.chat.context import ChatContext
@@ -72,20 +74,19 @@ def approval_deps() -> ApprovalDeps:
     from duecourse.usecases.runs.approve_reject import ApprovalDeps
 
     return ApprovalDeps(
-        stores.task_store(), stores.subjects(), queues.work_queue(), sleep_with_jitter
+        stores.task_store(), lazy(stores.subjects), lazy(queues.work_queue), sleep_with_jitter
     )
 
 
 @cache
 def verification_deps() -> VerificationDeps:
     from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT
-    from duecourse.handlers.provider_verifier import ProviderVerifier
     from duecourse.usecases.runs.verify_task import VerificationDeps
 
     return VerificationDeps(
         approval_deps=approval_deps(),
-        failure_queue=queues.failure_queue(),
-        verifier=ProviderVerifier(registry.providers(), stores.budgets(), stores.clock()),
+        failure_queue=lazy(queues.failure_queue),
+        verifier=lazy(_verifier),
         clock=stores.clock(),
         lease=stores.settings().lease,
         time_limit=ATTEMPT_TIMEOUT,
@@ -93,27 +94,35 @@ def verification_deps() -> VerificationDeps:
 
 
 @cache
+def _verifier() -> Verifier:
+    from duecourse.handlers.provider_verifier import ProviderVerifier
+
+    return ProviderVerifier(registry.providers(), stores.budgets(), stores.clock())
+
+
+@cache
 def breaker_deps() -> BreakerDeps:
     from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 
-    return BreakerDeps(stores.breakers())
+    return BreakerDeps(lazy(stores.breakers))
 
 
 @cache
 def worker_deps() -> WorkerDeps:
+    """Return what running a task needs. A reminder that succeeds uses none of the lazy parts."""
     from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT
     from duecourse.usecases.runs.worker_deps import WorkerDeps
 
     return WorkerDeps(
         store=stores.task_store(),
-        subjects=stores.subjects(),
-        queue=queues.work_queue(),
-        slow_queue=queues.slow_work_queue(),
-        failure_queue=queues.failure_queue(),
+        subjects=lazy(stores.subjects),
+        queue=lazy(queues.work_queue),
+        slow_queue=lazy(queues.slow_work_queue),
+        failure_queue=lazy(queues.failure_queue),
         breakers=breaker_deps(),
         quiet_hours=stores.quiet_hours(),
         handlers=registry.handlers(),
-        verification_deps=verification_deps(),
+        verification_deps=lazy(verification_deps),
         clock=stores.clock(),
         new_id=stores.new_id,
         lease=stores.settings().lease,

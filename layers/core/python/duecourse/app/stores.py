@@ -12,20 +12,24 @@ from typing import TYPE_CHECKING
 from duecourse.adapters.runtime.clock import SystemClock
 from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
 from duecourse.app.settings import Settings
-from duecourse.domain.limits.budget import MICROS_PER_DOLLAR
-from duecourse.ports.chat import Connections, Profiles, QuietHoursStore, ReplyStore
-from duecourse.ports.dispatch import AlertCooldownStore, Deployments, ScanCursors, UnreadableNotes
-from duecourse.ports.journal import Counters, ErrorLog, Journal, Patterns, Stats
-from duecourse.ports.limits import Budgets, CircuitBreakerStore
-from duecourse.ports.queues import DeadLetters
-from duecourse.ports.runtime import Clock, FanOut
-from duecourse.ports.tasks import Subjects, TaskStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from duecourse.domain.chat.chat_address import ChatAddress
     from duecourse.domain.failures.policy import Policy
+    from duecourse.ports.chat import Connections, Profiles, QuietHoursStore, ReplyStore
+    from duecourse.ports.dispatch import (
+        AlertCooldownStore,
+        Deployments,
+        ScanCursors,
+        UnreadableNotes,
+    )
+    from duecourse.ports.journal import Counters, ErrorLog, Journal, Patterns, Stats
+    from duecourse.ports.limits import Budgets, CircuitBreakerStore
+    from duecourse.ports.queues import DeadLetters
+    from duecourse.ports.runtime import Clock, FanOut
+    from duecourse.ports.tasks import Subjects, TaskStore
 
 
 @cache
@@ -171,6 +175,7 @@ def breakers() -> CircuitBreakerStore:
 @cache
 def budgets() -> Budgets:
     from duecourse.adapters.aws.dynamodb.budgets import DynamoBudgets
+    from duecourse.domain.limits.budget import MICROS_PER_DOLLAR
 
     _bind_tables()
     default_limit = settings().daily_budget_cents * MICROS_PER_DOLLAR // 100

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from duecourse.domain.chat.buttons import reminder_buttons
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.errors import NotConfiguredError
 from duecourse.domain.tasks.handler import Handler, RunContext
-from duecourse.ports.integrations import Channel
+
+if TYPE_CHECKING:
+    from duecourse.ports.integrations import Channel
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.packed_attributes import unpack
-from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
+from duecourse.adapters.aws.dynamodb.task_mapper import (
+    from_stored,
+    to_item,
+    to_stored,
+    to_task,
+)
+from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.lifecycle.verification import request_verification
 from duecourse.domain.tasks.recent_errors import RecentErrors
 from duecourse.domain.tasks.recovery_action import Action
@@ -178,3 +184,38 @@ def test_the_example_tasks_set_every_field() -> None:
 def _fields_at_default(full: Any, plain: Any) -> set[str]:
     names = [field.name for field in fields(full)]
     return {name for name in names if getattr(full, name) == getattr(plain, name)}
+
+
+@by_name
+def test_without_a_model_a_task_is_stored_and_read_in_the_same_form(name: str) -> None:
+    unknown = {"added_later": {"S": "x"}}
+    task = replace(TASKS[name], unknown_attributes=unknown)
+
+    stored = to_stored(task, shard_count=4, retention=timedelta(days=30))
+
+    assert stored == stored_item(task)
+    assert from_stored(stored) == to_task(TaskItem.from_raw_data(stored)) == TASKS[name]
+    assert from_stored(stored).unknown_attributes == unknown
+
+
+@by_name
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"schema_version": {"N": "99"}},
+        {"due_at": {"S": "tomorrow"}},
+        {"due_at": {"N": "1"}},
+        {"timezone": {"S": "Mars/Base"}},
+        {"channel": {"NULL": True}},
+    ],
+    ids=str,
+)
+def test_without_a_model_an_unreadable_item_is_the_same_error(name: str, broken: Any) -> None:
+    stored = stored_item(TASKS[name]) | broken
+    with pytest.raises(UnreadableItemError) as expected:
+        to_task(TaskItem.from_raw_data(stored))
+
+    with pytest.raises(UnreadableItemError) as raised:
+        from_stored(stored)
+
+    assert str(raised.value) == str(expected.value)

@@ -2,6 +2,7 @@
 
 A session reads the data of endpoints and services once, so a second client costs a few
 milliseconds. botocore is enough: boto3 would load resources and S3 transfers, which nobody uses.
+Clients of JSON services have the cheaper calls of `json_client`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.session import Session
 
+from duecourse.adapters.aws.json_client import OPERATIONS, use_json_calls
+from duecourse.adapters.aws.service_data import ServiceData
+
 if TYPE_CHECKING:
     from botocore.config import Config
 
@@ -21,11 +25,13 @@ class SharedSession(Session):
 
     def __init__(self) -> None:
         super().__init__()
+        self.register_component("data_loader", ServiceData())
         self._lock = threading.Lock()
 
-    def create_client(self, *arguments: Any, **options: Any) -> Any:
+    def create_client(self, service_name: str, *arguments: Any, **options: Any) -> Any:
         with self._lock:
-            return super().create_client(*arguments, **options)
+            client = super().create_client(service_name, *arguments, **options)
+            return use_json_calls(client) if service_name in OPERATIONS else client
 
 
 @cache

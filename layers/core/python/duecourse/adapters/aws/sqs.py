@@ -1,4 +1,7 @@
-"""The SQS queues: work, failures, notifications, chat messages and dead letters."""
+"""The SQS queues: work, failures, notifications, chat messages and dead letters.
+
+Every function uses some of them, so what a message holds is loaded only by those that read it.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,19 @@ from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notification import Notification
-from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch.lanes import lane_from_number
 from duecourse.domain.dispatch.timing import Dispatch, delay_seconds
-from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.ports.queues import WorkQueue
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
     from types_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+
+    from duecourse.domain.chat.message import Message
+    from duecourse.domain.chat.notification import Notification
+    from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
+    from duecourse.domain.failures.failure_report import FailureReport
+    from duecourse.ports.queues import WorkQueue
 
 T = TypeVar("T")
 MAX_BATCH_SIZE = 10
@@ -157,6 +161,8 @@ class SqsSourceQueues:
         self._urls = urls
 
     def redrive(self, letter: DeadLetter) -> None:
+        from duecourse.domain.dispatch.dead_letter import Queue
+
         url = self._urls[letter.queue]
         if letter.queue is not Queue.CHAT:
             self._client.send_message(QueueUrl=url, MessageBody=letter.body)
@@ -181,6 +187,8 @@ def to_body(document: Mapping[str, Any]) -> str:
 
 def report_from_body(body: str) -> FailureReport:
     """Return the report. Raises ValueError if `body` is not one."""
+    from duecourse.domain.failures.failure_report import FailureReport
+
     try:
         report = FailureReport.from_json(json.loads(body))
     except RecursionError as error:
@@ -192,6 +200,8 @@ def report_from_body(body: str) -> FailureReport:
 
 def notification_from_body(body: str) -> Notification:
     """Return the notification. Raises ValueError if `body` is not one."""
+    from duecourse.domain.chat.notification import Notification
+
     try:
         return Notification.from_json(json.loads(body))
     except RecursionError as error:
@@ -200,6 +210,8 @@ def notification_from_body(body: str) -> Notification:
 
 def message_from_body(body: str) -> Message:
     """Return the chat message. Raises ValueError if `body` is not one."""
+    from duecourse.domain.chat.message import Message
+
     try:
         return Message.from_json(json.loads(body))
     except (OverflowError, RecursionError) as error:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from duecourse.adapters.channels.inbound import InboundParser
-from duecourse.ports.integrations import Channel, HttpPatchClient, Keys
-from duecourse.ports.runtime import Clock
+if TYPE_CHECKING:
+    from duecourse.adapters.channels.inbound import InboundParser
+    from duecourse.ports.integrations import Channel, HttpPatchClient, Keys
+    from duecourse.ports.runtime import Clock
 
 
 @dataclass(frozen=True, kw_only=True)

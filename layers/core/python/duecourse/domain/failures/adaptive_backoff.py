@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from duecourse.domain.failures.policy import Category
 from duecourse.domain.tasks.adapted_delay import AdaptedDelay, RetryOutcomes, to_seconds
+
+if TYPE_CHECKING:
+    from duecourse.domain.failures.policy import Category
 
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from duecourse.domain.failures.adaptive_backoff import adapt_delay
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_context import UNCOUNTED_ATTEMPTS, FailureContext
-from duecourse.domain.failures.policy import Category, Policy
-from duecourse.domain.tasks.adapted_delay import AdaptedDelay
+
+if TYPE_CHECKING:
+    from duecourse.domain.failures.policy import Category, Policy
+    from duecourse.domain.tasks.adapted_delay import AdaptedDelay
 
 MAX_DELAY = timedelta(hours=24)
 MIN_RETRY_AFTER = timedelta(minutes=1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from duecourse.domain.limits.breaker_results import ProviderFailure, record_success
 from duecourse.domain.limits.circuit_breaker import (
@@ -27,9 +27,11 @@ from duecourse.domain.limits.circuit_breakers import (
     transition_event,
 )
 from duecourse.domain.limits.unwritten_failures import UnwrittenFailures
-from duecourse.ports.limits import CircuitBreakerStore
 from duecourse.usecases.limits.container_results import ContainerResults
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
+
+if TYPE_CHECKING:
+    from duecourse.ports.limits import CircuitBreakerStore
 
 T = TypeVar("T")
 MAX_ATTEMPTS = 6  # five writes of two failures each open a breaker, and then no writer is left

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.wait import Wait
-from duecourse.ports.chat import QuietHoursStore
+
+if TYPE_CHECKING:
+    from duecourse.ports.chat import QuietHoursStore
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from duecourse.domain.failures.retry_delay import stable_fraction
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.limits.circuit_breaker import Rejected
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.ports.chat import QuietHoursStore
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps, admit
 from duecourse.usecases.limits.quiet_hours import check_quiet_hours
+
+if TYPE_CHECKING:
+    from duecourse.ports.chat import QuietHoursStore
 
 JITTER = 0.1
 LATENESS_GRACE = timedelta(minutes=1)

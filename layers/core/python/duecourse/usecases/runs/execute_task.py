@@ -35,7 +35,6 @@ from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.runs.check_admission import check_admission
 from duecourse.usecases.runs.commit_run import commit_run
 from duecourse.usecases.runs.phase_runner import PhaseRunner
-from duecourse.usecases.runs.verify_task import Verdict, verify_task
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
@@ -141,6 +140,8 @@ def _is_current(task: Task, dispatch: Dispatch) -> bool:
 
 
 def _verify(task: Task, deps: WorkerDeps) -> ExecutionResult:
+    from duecourse.usecases.runs.verify_task import Verdict, verify_task  # few tasks need it
+
     if verify_task(task, deps.verification_deps) is Verdict.CONFLICT:
         raise _OutdatedError
     return ExecutionResult(RunOutcome.VERIFICATION_CHECKED, current_run(task).id)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.errors import (
     LeaseLostError,
@@ -34,8 +34,10 @@ from duecourse.domain.tasks.handler import Applied, Handler, RunContext, Unknown
 from duecourse.domain.tasks.run import Mutation, Phase, ProviderCall, Run
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.ports.runtime import Clock
-from duecourse.ports.tasks import TaskStore
+
+if TYPE_CHECKING:
+    from duecourse.ports.runtime import Clock
+    from duecourse.ports.tasks import TaskStore
 
 MAX_RESULT_SIZE = 300 * 1024
 _MAX_REPORTED_SIZE = 150_000  # an SQS message holds 256 KB, the failure included

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle.verification import (
@@ -17,11 +18,13 @@ from duecourse.domain.lifecycle.verification import (
 from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.ports.integrations import Verifier
-from duecourse.ports.queues import FailureQueue
-from duecourse.ports.runtime import Clock
 from duecourse.usecases.runs.approve_reject import ApprovalDeps, approve_task
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
+
+if TYPE_CHECKING:
+    from duecourse.ports.integrations import Verifier
+    from duecourse.ports.queues import FailureQueue
+    from duecourse.ports.runtime import Clock
 
 
 class Verdict(StrEnum):

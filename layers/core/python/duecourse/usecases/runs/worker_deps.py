@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from duecourse.domain.tasks.handler import Handler
-from duecourse.ports.chat import QuietHoursStore
-from duecourse.ports.queues import FailureQueue, WorkQueue
-from duecourse.ports.runtime import Backoff, Clock
-from duecourse.ports.tasks import Subjects, TaskStore
-from duecourse.usecases.limits.circuit_breaker import BreakerDeps
-from duecourse.usecases.runs.verify_task import VerificationDeps
+if TYPE_CHECKING:
+    from duecourse.domain.tasks.handler import Handler
+    from duecourse.ports.chat import QuietHoursStore
+    from duecourse.ports.queues import FailureQueue, WorkQueue
+    from duecourse.ports.runtime import Backoff, Clock
+    from duecourse.ports.tasks import Subjects, TaskStore
+    from duecourse.usecases.limits.circuit_breaker import BreakerDeps
+    from duecourse.usecases.runs.verify_task import VerificationDeps
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
+from pynamodb.exceptions import PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.aws.dynamodb.breaker_mapper import to_breaker, to_stored
@@ -15,6 +15,7 @@ from duecourse.adapters.aws.dynamodb.breaker_names import add_name, list_names, 
 from duecourse.adapters.aws.dynamodb.conditions import is_conflict
 from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
 from duecourse.adapters.aws.dynamodb.older_breakers import OlderBreakers
+from duecourse.adapters.aws.dynamodb.raw_items import find_item
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.transaction import write_transaction
 from duecourse.domain.errors import UnreadableItemError
@@ -92,9 +93,8 @@ class DynamoCircuitBreakerStore:
 
         A corrupt item is replaced by the next change; an item of newer code never is.
         """
-        try:
-            item = BreakerItem.get(breaker_key(name), consistent_read=is_consistent)
-        except DoesNotExist:
+        item = find_item(BreakerItem, breaker_key(name), is_consistent=is_consistent)
+        if item is None:
             return self._put_cached(name, StoredBreaker(self._older.get(name)))
         try:
             stored = read_item(item, _to_stored_breaker)
@@ -159,8 +159,10 @@ def _to_named_breaker(item: BreakerItem) -> tuple[str, CircuitBreaker]:
 
 
 def _is_written_by(token: str, key: str) -> bool:
+    item = find_item(BreakerItem, key, is_consistent=True)
     try:
-        item = BreakerItem.get(key, consistent_read=True)
-        return read_item(item, lambda stored: bool(stored.value["written_by"] == token))
-    except (DoesNotExist, UnreadableItemError):
+        return item is not None and read_item(
+            item, lambda stored: bool(stored.value["written_by"] == token)
+        )
+    except UnreadableItemError:
         return False  # we wrote a readable one

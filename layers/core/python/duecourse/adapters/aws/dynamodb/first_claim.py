@@ -13,7 +13,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from duecourse.adapters.aws.dynamodb.conditions import CONDITION_FAILED
+from duecourse.adapters.aws.dynamodb.item_codec import Stored
 from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.raw_items import Key, client_of
 from duecourse.domain.requests.stored_run import run_to_stored
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.status import Status
@@ -38,12 +40,11 @@ _VALUES = {
 }
 
 
-def update_if_new(key: tuple[str, str], run: Run, *, due_at: datetime) -> TaskItem | None:
+def update_if_new(key: Key, run: Run, *, due_at: datetime) -> Stored | None:
     """Store `run` with the reminder and return its item, or None if the condition does not hold."""
-    hash_key, range_key = key
     request: dict[str, Any] = {
         "TableName": TaskItem.Meta.table_name,
-        "Key": {"short_id": {"S": hash_key}, "id": {"S": range_key}},
+        "Key": key,
         "UpdateExpression": _UPDATE,
         "ConditionExpression": _CONDITION,
         "ExpressionAttributeNames": _NAMES,
@@ -54,10 +55,10 @@ def update_if_new(key: tuple[str, str], run: Run, *, due_at: datetime) -> TaskIt
         },
         "ReturnValues": "ALL_NEW",
     }
-    client: Any = TaskItem._get_connection().connection.client
     try:
-        return TaskItem.from_raw_data(client.update_item(**request)["Attributes"])
+        stored: Stored = client_of(TaskItem).update_item(**request)["Attributes"]
     except ClientError as error:
         if error.response["Error"]["Code"] == CONDITION_FAILED:
             return None
         raise
+    return stored

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from pynamodb.exceptions import DoesNotExist
-
 from duecourse.adapters.aws.dynamodb.breaker_mapper import to_breaker
 from duecourse.adapters.aws.dynamodb.models import StateItem
+from duecourse.adapters.aws.dynamodb.raw_items import find_item
 from duecourse.adapters.aws.dynamodb.stored_item import read_item
 from duecourse.adapters.runtime.unreadable_items import set_aside
 from duecourse.domain.errors import UnreadableItemError
@@ -41,9 +40,10 @@ class OlderBreakers:
 
 
 def _read_all() -> Mapping[str, CircuitBreaker]:
+    item = find_item(StateItem, STATE_KEY)
     try:
-        return read_item(StateItem.get(STATE_KEY), _to_breakers)
-    except (DoesNotExist, UnreadableItemError):
+        return {} if item is None else read_item(item, _to_breakers)
+    except UnreadableItemError:
         return {}
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from duecourse.adapters.aws.dynamodb.conditions import update_if
+from duecourse.adapters.aws.dynamodb.raw_items import find_item
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import PatternItem
 from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
@@ -43,11 +43,10 @@ class DynamoPatterns:
         self._outcomes: tuple[datetime, Sequence[Increment]] | None = None
 
     def find_correction(self, policy: str, fingerprint: str, *, now: datetime) -> Correction | None:
-        try:
-            item = PatternItem.get(_patterns_key(policy), fingerprint)
-        except DoesNotExist:
+        item = find_item(PatternItem, _patterns_key(policy), fingerprint)
+        if item is None or not _is_unexpired(item, now):
             return None
-        return read_item(item, _to_correction) if _is_unexpired(item, now) else None
+        return read_item(item, _to_correction)
 
     def list_newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[LearnedPattern]:
         since = utc_day(now - RETENTION)

@@ -10,10 +10,10 @@ import hashlib
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
-from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.operand import Path
 
 from duecourse.adapters.aws.dynamodb.models import QuietItem
+from duecourse.adapters.aws.dynamodb.raw_items import find_item
 from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.tasks.owner import Owner
 from duecourse.ports.runtime import Clock
@@ -64,10 +64,7 @@ class DynamoQuietHoursStore:
 
 
 def _load(key: str, *, is_consistent: bool) -> QuietItem:
-    try:
-        return QuietItem.get(key, consistent_read=is_consistent)
-    except DoesNotExist:
-        return QuietItem.empty(key)
+    return find_item(QuietItem, key, is_consistent=is_consistent) or QuietItem.empty(key)
 
 
 def _used_shards(item: QuietItem) -> set[float]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from pynamodb.exceptions import DoesNotExist
-
 from duecourse.adapters.aws.dynamodb.models import StateItem
+from duecourse.adapters.aws.dynamodb.raw_items import find_item
 from duecourse.adapters.aws.dynamodb.stored_item import read_item
 
 T = TypeVar("T")
@@ -18,8 +17,5 @@ def read_state(key: str, read: Callable[[StateItem], T]) -> T | None:
 
     Raises UnreadableItemError if `read` fails.
     """
-    try:
-        item = StateItem.get(key, consistent_read=True)
-    except DoesNotExist:
-        return None
-    return read_item(item, read)
+    item = find_item(StateItem, key, is_consistent=True)
+    return None if item is None else read_item(item, read)

@@ -8,9 +8,8 @@ from typing import Any
 
 from duecourse.adapters.aws.dynamodb.journal import to_event
 from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
-from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
-from duecourse.adapters.aws.dynamodb.task_mapper import to_task
+from duecourse.adapters.aws.dynamodb.task_mapper import from_stored
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.events.event import LiveEvent, build_live_events, to_breaker_event
 from duecourse.domain.events.stream_change import StreamChange
@@ -86,4 +85,4 @@ def parse_live_events(record: Record) -> list[LiveEvent]:
 
 
 def _task_from_image(image: dict[str, Any] | None) -> Task | None:
-    return to_task(TaskItem.from_raw_data(image)) if image else None
+    return from_stored(image) if image else None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pynamodb.exceptions import DoesNotExist, PutError
+from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.aws.dynamodb.conditions import is_conflict
+from duecourse.adapters.aws.dynamodb.raw_items import find_item
 from duecourse.adapters.aws.dynamodb.stored_item import read_item
 from duecourse.adapters.aws.dynamodb.tracking_models import SubjectItem
 from duecourse.domain.errors import StaleSubjectError
@@ -20,11 +21,8 @@ REPEATS_PARTITION = "y"
 
 class DynamoSubjects:
     def get(self, subject_id: str) -> Subject:
-        try:
-            item = SubjectItem.get(subject_id, consistent_read=True)
-        except DoesNotExist:
-            return Subject(id=subject_id)
-        return read_item(item, to_subject)
+        item = find_item(SubjectItem, subject_id, is_consistent=True)
+        return Subject(id=subject_id) if item is None else read_item(item, to_subject)
 
     def save(self, subject: Subject) -> None:
         try:

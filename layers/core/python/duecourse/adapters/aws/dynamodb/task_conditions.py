@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.task import Task
+
+# Parameters of a put, for `put_stored`.
+NEW_TASK: Mapping[str, Any] = {"ConditionExpression": "attribute_not_exists(id)"}
+_NEVER_VERSIONED = "attribute_not_exists(#version) AND attribute_exists(id)"
+_NAMES = {"#version": "version"}
+
+
+def unchanged_since(task: Task) -> Mapping[str, Any]:
+    """Return the parameters of `task_version_condition` for a put."""
+    if not task.version:
+        return {"ConditionExpression": _NEVER_VERSIONED, "ExpressionAttributeNames": _NAMES}
+    return {
+        "ConditionExpression": "#version = :version",
+        "ExpressionAttributeNames": _NAMES,
+        "ExpressionAttributeValues": {":version": {"N": str(task.version)}},
+    }
 
 
 def task_version_condition(task: Task) -> Condition:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
+from duecourse.adapters.aws.dynamodb.due_entries import count_entries
 from duecourse.adapters.aws.dynamodb.models import DueIndex, TaskItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.adapters.aws.dynamodb.task_mapper import (
@@ -102,8 +103,7 @@ class TaskListings(TaskPages):
         return list(read_items(found, lambda item: item.due_at))
 
     def count_due(self, partition: int, *, start: datetime, end: datetime, limit: int) -> int:
-        due_between = DueIndex.due_at.between(to_text(start), to_text(end - _MILLISECOND))
-        return sum(1 for _ in TaskItem.due_index.query(partition, due_between, limit=limit))
+        return count_entries(partition, to_text(start), to_text(end - _MILLISECOND), limit=limit)
 
     def _list_matching(
         self, lanes: Sequence[Lane], is_listed: Callable[[Task], bool], limit: int

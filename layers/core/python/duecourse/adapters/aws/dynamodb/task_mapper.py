@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
+from duecourse.adapters.aws.dynamodb.item_codec import ItemCodec, Stored
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.older_items import upgrade_task
-from duecourse.adapters.aws.dynamodb.stored_item import read_item
+from duecourse.adapters.aws.dynamodb.packed_attributes import pack, unpack
+from duecourse.adapters.aws.dynamodb.stored_item import BEFORE_VERSIONS, read_item
 from duecourse.domain.dispatch.lanes import partition_of
 from duecourse.domain.lifecycle.blocked import is_awaiting_fix, is_awaiting_resolution
 from duecourse.domain.lifecycle.task_lane import lane_of
@@ -28,18 +31,35 @@ _TO_VERIFY = "to_verify"
 _DERIVED = ("anchor",)
 _FIELDS = frozenset(field.name for field in fields(Task)) - {"unknown_attributes"}
 _STORED_UNCHANGED = _FIELDS.difference(_DERIVED)
+_CODEC = ItemCodec(TaskItem)
 
 
 def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
-    values = _indexed(task, shard_count) | {
-        "short_id": task.short_id,
-        "anchor": _stored_anchor(task),
-        "expires_at": _expiry(task, retention),
-    }
-    values |= {name: getattr(task, name) for name in _STORED_UNCHANGED}
+    values = _to_values(task, shard_count, retention)
     item = TaskItem(**{name: value for name, value in values.items() if value is not None})
     item.unknown_attributes = task.unknown_attributes
     return item
+
+
+def to_stored(task: Task, *, shard_count: int, retention: timedelta) -> Stored:
+    """Return the item as it is stored: `to_item(…).serialize()` in a quarter of the time."""
+    values = _to_values(task, shard_count, retention)
+    values["schema_version"] = TaskItem.schema_version.current
+    stored = {**task.unknown_attributes, **_CODEC.encode(values)}
+    return pack(stored) if TaskItem.is_packed else stored
+
+
+def _to_values(task: Task, shard_count: int, retention: timedelta) -> dict[str, Any]:
+    values = {name: getattr(task, name) for name in _STORED_UNCHANGED}
+    return (
+        values
+        | _indexed(task, shard_count)
+        | {
+            "short_id": task.short_id,
+            "anchor": _stored_anchor(task),
+            "expires_at": _expiry(task, retention),
+        }
+    )
 
 
 def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
@@ -75,17 +95,28 @@ def _blocked_partition(task: Task) -> int:
 
 def to_task(item: TaskItem) -> Task:
     """Return the task. Raises UnreadableItemError, and nothing else."""
-    return read_item(item, _to_task)
+    return read_item(
+        item, lambda item: _build_task(dict(item.attribute_values), item.unknown_attributes)
+    )
 
 
-def _to_task(item: TaskItem) -> Task:
-    values = upgrade_task(dict(item.attribute_values), item.written_schema)
-    if item.retry_lane == _TO_VERIFY:
+def from_stored(stored: Stored) -> Task:
+    """Return the task of a stored item. Raises UnreadableItemError, and nothing else."""
+    try:
+        values, unknown = _CODEC.decode(unpack(stored))
+        return _build_task(values, unknown)
+    except Exception:  # noqa: BLE001 - the model says what cannot be read
+        return to_task(TaskItem.from_raw_data(stored))
+
+
+def _build_task(values: dict[str, Any], unknown_attributes: Mapping[str, Any]) -> Task:
+    values = upgrade_task(values, int(values.get("schema_version") or BEFORE_VERSIONS))
+    if values.get("retry_lane") == _TO_VERIFY:
         values.pop("next_retry_at", None)
     zone = load_timezone(values["timezone"])  # also checks the zone, in case the anchor is stored
     values.setdefault("anchor", to_wall_time(values["nominal_at"], zone))
     values = {name: value for name, value in values.items() if name in _FIELDS}
-    return Task(**values, unknown_attributes=item.unknown_attributes)
+    return Task(**values, unknown_attributes=unknown_attributes)
 
 
 def sender_key(channel: str, sender_id: str) -> str:

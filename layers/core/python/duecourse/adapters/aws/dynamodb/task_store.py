@@ -5,15 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from datetime import datetime, timedelta
 
-from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
+from pynamodb.exceptions import PutError, TransactWriteError
 
 from duecourse.adapters.aws.dynamodb.conditions import is_condition_failed, is_conflict
 from duecourse.adapters.aws.dynamodb.first_claim import update_if_new
+from duecourse.adapters.aws.dynamodb.item_codec import Stored
 from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.raw_items import Key, get_stored, put_stored
 from duecourse.adapters.aws.dynamodb.subjects import to_subject_item, version_condition
-from duecourse.adapters.aws.dynamodb.task_conditions import owner_condition, task_version_condition
+from duecourse.adapters.aws.dynamodb.task_conditions import (
+    NEW_TASK,
+    owner_condition,
+    task_version_condition,
+    unchanged_since,
+)
 from duecourse.adapters.aws.dynamodb.task_listings import TaskListings
-from duecourse.adapters.aws.dynamodb.task_mapper import hash_key_of, to_item, to_task
+from duecourse.adapters.aws.dynamodb.task_mapper import (
+    from_stored,
+    hash_key_of,
+    to_item,
+    to_stored,
+    to_task,
+)
 from duecourse.adapters.aws.dynamodb.transaction import write_transaction
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.subject import Subject
@@ -35,7 +48,7 @@ class DynamoTaskStore(TaskListings):
 
     def create(self, task: Task) -> Task:
         try:
-            self._to_item(task).save(TaskItem.id.does_not_exist())
+            put_stored(TaskItem, self._to_stored(task), NEW_TASK)
         except PutError as error:
             if not is_condition_failed(error):
                 raise
@@ -74,7 +87,7 @@ class DynamoTaskStore(TaskListings):
     ) -> None:
         try:
             if subject is None and new_task is None:
-                self._to_item(after).save(task_version_condition(before))
+                put_stored(TaskItem, self._to_stored(after), unchanged_since(before))
             else:
                 self._save_transaction(before, after, subject, new_task)
         except (PutError, TransactWriteError) as error:
@@ -84,9 +97,9 @@ class DynamoTaskStore(TaskListings):
                 raise StaleTaskError(after.id) from error
 
     def claim_new(self, task_id: str, run: Run, *, due_at: datetime) -> Task | None:
-        item = update_if_new((hash_key_of(task_id), task_id), run, due_at=due_at)
-        if item is not None:
-            return to_task(item)
+        stored = update_if_new(_key_of(task_id), run, due_at=due_at)
+        if stored is not None:
+            return from_stored(stored)
         found = self._find(task_id)
         return found if found is not None and found.run_id == run.id else None
 
@@ -104,9 +117,13 @@ class DynamoTaskStore(TaskListings):
     def _to_item(self, task: Task) -> TaskItem:
         return to_item(task, shard_count=self._shard_count, retention=self._retention)
 
+    def _to_stored(self, task: Task) -> Stored:
+        return to_stored(task, shard_count=self._shard_count, retention=self._retention)
+
     def _find(self, task_id: str, *, is_consistent: bool = True) -> Task | None:
-        key = hash_key_of(task_id), task_id
-        try:
-            return to_task(TaskItem.get(*key, consistent_read=is_consistent))
-        except DoesNotExist:
-            return None
+        stored = get_stored(TaskItem, _key_of(task_id), is_consistent=is_consistent)
+        return None if stored is None else from_stored(stored)
+
+
+def _key_of(task_id: str) -> Key:
+    return {"short_id": {"S": hash_key_of(task_id)}, "id": {"S": task_id}}

@@ -16,12 +16,12 @@ from local.runtime.call_interceptor import Call, attribute_calls_to
 from local.runtime.functions import InvocationError
 from local.runtime.template import load_template, resources_of_type
 from tests.support.bus_listener import BusListener
-from tests.support.stack_client import StackClient, moto_stack
+from tests.support.stack_client import DEFAULT_SHARD_COUNT, StackClient, moto_stack
 
 
 @pytest.fixture
 def client() -> Iterator[StackClient]:
-    with moto_stack() as running:
+    with moto_stack(shard_count=DEFAULT_SHARD_COUNT) as running:
         yield running
 
 
@@ -155,7 +155,7 @@ def test_metrics_have_their_namespace_in_functions_imported_before_the_stack(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worker.metrics.provider, "namespace", None)
-    with moto_stack() as client:
+    with moto_stack(shard_count=DEFAULT_SHARD_COUNT) as client:
         meter = Meter(load_template())
         with meter.observe(client.stack):
             client.create(**{"in": "10s"})

@@ -103,9 +103,11 @@ def running_stack(
         stack.stop()
 
 
-def moto_stack(starts_at: str = "2026-02-17T12:00:00Z") -> AbstractContextManager[StackClient]:
+def moto_stack(
+    starts_at: str = "2026-02-17T12:00:00Z", *, shard_count: int = 1
+) -> AbstractContextManager[StackClient]:
     """Run a stack on moto, as on a laptop."""
-    return running_stack(starts_at, backend=MotoBackend(), shard_count=DEFAULT_SHARD_COUNT)
+    return running_stack(starts_at, backend=MotoBackend(), shard_count=shard_count)
 
 
 def _template_with_shards(count: int) -> dict[str, Any]:

@@ -7,6 +7,8 @@ SAM_VENV := .venv-sam
 PEERS_VENV := .venv-peers
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
+# Compiling the code and the tests again takes a third of a short run, for each process it starts.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity lock clean
 

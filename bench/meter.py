@@ -70,6 +70,13 @@ class NotUnderstoodError(RuntimeError):
         super().__init__(f"bench/meter.py does not count {', '.join(sorted(operations))}")
 
 
+class FailedInvocationError(RuntimeError):
+    """An invocation failed, so what was measured includes its repetition."""
+
+    def __init__(self, errors: Iterable[str]) -> None:
+        super().__init__("\n".join(sorted(errors)))
+
+
 class Meter:
     """Remembers the last state of each item, to compute what a write changed in the indexes."""
 
@@ -80,6 +87,7 @@ class Meter:
         self._logs = LogMeter()
         self.usage: defaultdict[str, Usage] = defaultdict(Usage)
         self.unknown_operations: set[str] = set()
+        self.errors: set[str] = set()
 
     @property
     def metrics(self) -> set[tuple[str, str]]:
@@ -89,21 +97,27 @@ class Meter:
     @contextmanager
     def observe(self, stack: Stack) -> Iterator[None]:
         stack.calls.on_aws_call, stack.functions.on_invoke = self.on_call, self.on_invoke
+        stack.functions.on_error = self.on_error
         try:
             with self._logs.observe(stack), self._count_sleep():
                 yield
         finally:
-            stack.calls.on_aws_call = stack.functions.on_invoke = None
+            stack.calls.on_aws_call = stack.functions.on_invoke = stack.functions.on_error = None
             for function, size in self._logs.bytes.items():
                 self.usage[function].log_bytes = size
 
-    def check_understood(self) -> None:
-        """Raise NotUnderstoodError if a request was not counted."""
+    def check_complete(self) -> None:
+        """Raise FailedInvocationError or NotUnderstoodError if the figures are not to be used."""
+        if self.errors:
+            raise FailedInvocationError(self.errors)
         if self.unknown_operations:
             raise NotUnderstoodError(self.unknown_operations)
 
     def on_invoke(self, function: str) -> None:
         self.usage[function].invocations += 1
+
+    def on_error(self, function: str, error: Exception) -> None:
+        self.errors.add(f"{function}: {type(error).__name__}: {error}")
 
     def on_call(self, call: Call) -> None:
         if call.function is None:

@@ -47,7 +47,7 @@ class Posted:
 def measured_stack(batches: Batches = Batches.AS_THEY_COME) -> Iterator[tuple[Stack, Meter]]:
     """Yield a new stack and a meter for it.
 
-    Raises NotUnderstoodError at the end if a request was not counted.
+    Raises at the end if an invocation failed or a request was not counted.
     """
     template = make_template(batches)
     stack = Stack(is_clock_manual=True, starts_at=STARTS_AT, template=template)
@@ -59,7 +59,7 @@ def measured_stack(batches: Batches = Batches.AS_THEY_COME) -> Iterator[tuple[St
             yield stack, meter
         finally:
             stack.stop()
-    meter.check_understood()
+    meter.check_complete()
 
 
 def make_template(batches: Batches) -> dict[str, Any]:

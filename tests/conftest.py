@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,12 @@ from tests.support.examples import FULL_COUNT, QUICK_COUNT
 settings.register_profile("duecourse", deadline=None, max_examples=FULL_COUNT)
 settings.register_profile("quick", deadline=None, max_examples=QUICK_COUNT)
 settings.load_profile("duecourse")
+
+
+def pytest_collection_finish() -> None:
+    """Exclude the modules and thousands of collected tests from every later garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

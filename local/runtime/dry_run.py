@@ -83,13 +83,18 @@ def read_soonest_due(backend: AwsBackend) -> datetime | None:
 
 @contextmanager
 def _clock_at(instant: datetime) -> Iterator[None]:
-    clock_class: Any = SystemClock
-    real = clock_class.now
-    clock_class.now = lambda _clock: instant
-    try:
+    """Start the functions' clock at `instant`. Sleeping only moves it, and takes no time."""
+    moment = instant
+
+    def sleep_until(_clock: SystemClock, until: datetime) -> None:
+        nonlocal moment
+        moment = max(moment, until)
+
+    with (
+        patch.object(SystemClock, "now", lambda _clock: moment),
+        patch.object(SystemClock, "sleep_until", sleep_until),
+    ):
         yield
-    finally:
-        clock_class.now = real
 
 
 @contextmanager

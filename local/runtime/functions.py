@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from aws_lambda_powertools.shared.constants import METRICS_NAMESPACE_ENV, POWERTOOLS_LOG_LEVEL_ENV
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 
 from local.runtime.aws_backend import AwsBackend
@@ -63,6 +65,7 @@ class Functions:
         self._properties = resources_of_type(template, "AWS::Lambda::Function")
         self._ids = {short_name(name): name for name in self._properties}
         self.on_invoke: Callable[[str], None] | None = None
+        self.on_error: Callable[[str, Exception], None] | None = None
         self.metrics: defaultdict[str, list[float]] = defaultdict(list)
 
     @property
@@ -80,7 +83,7 @@ class Functions:
     def load(self) -> None:
         """Import every handler, as in a warm container."""
         for name in self._ids:
-            self._load_handler(name)
+            _read_environment_again(self._load_handler(name)[0])
 
     def invoke(self, function: str, event: Any) -> Any:
         """Return the handler's result.
@@ -105,6 +108,8 @@ class Functions:
             raise InvocationError(f"{self._ids[name]} was killed") from None
         except Exception as error:
             logger.info("%s failed", self._ids[name], exc_info=True)
+            if self.on_error is not None:
+                self.on_error(name, error)
             raise InvocationError(f"{type(error).__name__}: {error}") from error
         finally:
             self._collect_metrics(module)
@@ -145,3 +150,15 @@ class Functions:
             deadline=self._clock.now() + timedelta(seconds=properties["Timeout"]),
             clock=self._clock,
         )
+
+
+def _read_environment_again(module: ModuleType) -> None:
+    """Give Powertools the settings that it reads on import.
+
+    The module may have been imported before the stack set them. Without a namespace every
+    invocation that writes metrics would fail at its end.
+    """
+    if (metrics := getattr(module, "metrics", None)) is not None:
+        metrics.provider.namespace = os.environ[METRICS_NAMESPACE_ENV]
+    if (found := getattr(module, "logger", None)) is not None:
+        found.setLevel(os.environ[POWERTOOLS_LOG_LEVEL_ENV])

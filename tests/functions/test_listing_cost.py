@@ -13,7 +13,7 @@ from bench.meter import Meter, Usage
 from bench.scan import seed
 from local.runtime.template import load_template
 from tests.support.api_events import api_event
-from tests.support.stack_client import StackClient, moto_stack
+from tests.support.stack_client import DEFAULT_SHARD_COUNT, StackClient, moto_stack
 
 TOMORROW = from_text("2026-02-18T12:00:00Z")
 TASKS = 1_000
@@ -21,7 +21,7 @@ TASKS = 1_000
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[StackClient]:
-    with moto_stack() as client:
+    with moto_stack(shard_count=DEFAULT_SHARD_COUNT) as client:
         seed(client.stack, TASKS, first_due_at=TOMORROW, interval=timedelta(seconds=1))
         yield client
 

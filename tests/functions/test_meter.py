@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 from bench.bill import Bill, make_bill
 from bench.log_meter import EVENT_OVERHEAD, system_log_bytes
-from bench.meter import POLLER, Meter, NotUnderstoodError, Usage
+from bench.meter import POLLER, FailedInvocationError, Meter, NotUnderstoodError, Usage
 from bench.prices import PER_GB_SECOND_ARM64, Pricing
 from bench.scenario import Batches, make_template
+from functions.worker import app as worker
 from local.runtime.call_interceptor import Call, attribute_calls_to
-from local.runtime.template import ROOT, load_template, resources_of_type
+from local.runtime.functions import InvocationError
+from local.runtime.template import load_template, resources_of_type
 from tests.support.bus_listener import BusListener
-from tests.support.stack_client import StackClient, moto_stack
+from tests.support.stack_client import DEFAULT_SHARD_COUNT, StackClient, moto_stack
 
 
 @pytest.fixture
 def client() -> Iterator[StackClient]:
-    with moto_stack() as running:
+    with moto_stack(shard_count=DEFAULT_SHARD_COUNT) as running:
         yield running
 
 
@@ -63,25 +63,14 @@ def test_a_refused_write_is_counted_and_changes_nothing(client: StackClient, met
     assert meter.usage["api"].read_units == 1
 
 
-def run_in_fresh_process(check: str) -> None:
-    """Run a check of this module alone: the functions of a process share Powertools' metrics, which
-    the stacks of other tests have used."""
-    code = f"from tests.functions.test_meter import {check}; {check}()"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)  # noqa: S603 - our own code
+def test_a_message_costs_its_send_its_receipt_and_its_deletion(
+    client: StackClient, meter: Meter
+) -> None:
+    client.create(**{"in": "10m"})
+    client.advance("11m")
 
-
-def check_requests_of_a_message() -> None:
-    with moto_stack() as client:
-        meter = Meter(load_template())
-        with meter.observe(client.stack):
-            client.create(**{"in": "10m"})
-            client.advance("11m")
     assert meter.usage["scanner"].sqs_requests == 1
     assert meter.usage[POLLER].sqs_requests == 2
-
-
-def test_a_message_costs_its_send_its_receipt_and_its_deletion() -> None:
-    run_in_fresh_process("check_requests_of_a_message")
 
 
 def test_each_event_on_the_bus_is_counted(client: StackClient, meter: Meter) -> None:
@@ -148,22 +137,41 @@ def test_the_sleep_before_the_due_time_is_counted(client: StackClient, meter: Me
     assert meter.usage["worker"].slept_seconds == pytest.approx(0.5, abs=0.01)
 
 
-def check_lines_of_each_function() -> None:
-    with moto_stack() as client:
-        meter = Meter(load_template())
-        with meter.observe(client.stack):
-            client.create(**{"in": "10m"})
-            client.advance("11m")
-        with attribute_calls_to("worker"):
-            before = meter._logs.bytes["worker"]
-            print("1234", file=meter._logs)
+def test_the_lines_of_each_function_are_counted(client: StackClient) -> None:
+    meter = Meter(load_template())
+    with meter.observe(client.stack):
+        client.create(**{"in": "10m"})
+        client.advance("11m")
+    with attribute_calls_to("worker"):
+        before = meter._logs.bytes["worker"]
+        print("1234", file=meter._logs)
+
     assert 300 < meter.usage["worker"].log_bytes < 1500
     assert ("worker", "TasksDelivered") in meter.metrics
     assert meter._logs.bytes["worker"] == before + 4 + EVENT_OVERHEAD
 
 
-def test_the_lines_of_each_function_are_counted() -> None:
-    run_in_fresh_process("check_lines_of_each_function")
+def test_metrics_have_their_namespace_in_functions_imported_before_the_stack(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker.metrics.provider, "namespace", None)
+    with moto_stack(shard_count=DEFAULT_SHARD_COUNT) as client:
+        meter = Meter(load_template())
+        with meter.observe(client.stack):
+            client.create(**{"in": "10s"})
+            client.advance("11s")
+
+    meter.check_complete()
+
+
+def test_figures_with_a_failed_invocation_are_refused(client: StackClient, meter: Meter) -> None:
+    client.stack.invoke("worker", {"Records": []})
+    meter.check_complete()
+    with pytest.raises(InvocationError):
+        client.stack.invoke("worker", {})
+
+    with pytest.raises(FailedInvocationError, match="worker: "):
+        meter.check_complete()
 
 
 def test_lambdas_own_lines_cost_nothing_where_the_template_drops_them() -> None:
@@ -217,7 +225,7 @@ def test_an_unknown_request_is_reported(
     meter.on_call(Call("worker", service, operation, body, {}, 1))
 
     with pytest.raises(NotUnderstoodError, match=operation):
-        meter.check_understood()
+        meter.check_complete()
 
 
 def test_every_event_source_can_hand_over_single_records() -> None:

@@ -11,14 +11,14 @@ from bench.meter import Meter, Usage
 from bench.scan import seed
 from local.runtime.template import load_template
 from tests.support.api_events import api_event
-from tests.support.stack_client import moto_stack
+from tests.support.stack_client import DEFAULT_SHARD_COUNT, moto_stack
 
 TOMORROW = from_text("2026-02-18T12:00:00Z")
 
 
 def _cost(*, open_tasks: int) -> Usage:
     event = api_event("GET", "/now", scope="read")
-    with moto_stack() as client:
+    with moto_stack(shard_count=DEFAULT_SHARD_COUNT) as client:
         seed(client.stack, open_tasks, first_due_at=TOMORROW, interval=timedelta(seconds=1))
         stack, meter = client.stack, Meter(load_template())
         with meter.observe(stack):

@@ -8,7 +8,7 @@ from duecourse.domain.time.instant import from_text
 
 from bench.meter import Usage
 from bench.scan import measure_scan, seed
-from tests.support.stack_client import moto_stack
+from tests.support.stack_client import DEFAULT_SHARD_COUNT, moto_stack
 
 # Between two ticks, so that no look of the stack's own comes before ours.
 NOW = "2026-02-17T12:00:30Z"
@@ -17,7 +17,7 @@ NEXT_WEEK = from_text("2026-02-24T12:00:00Z")
 
 
 def _cost_of_ten_due(*, stored_for_next_week: int) -> Usage:
-    with moto_stack(NOW) as client:
+    with moto_stack(NOW, shard_count=DEFAULT_SHARD_COUNT) as client:
         seed(
             client.stack,
             stored_for_next_week,

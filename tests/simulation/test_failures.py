@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -11,7 +12,7 @@ from duecourse.app import services
 from duecourse.domain.lifecycle.retry_throttle import RetryLimit
 from duecourse.domain.time.instant import from_text
 
-from tests.support.stack_client import StackClient
+from tests.support.stack_client import StackClient, running_stack
 
 SUCCESS = {"reply": "All done.\nACTION_OUTCOME: success"}
 REFUSED = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:5432", "code": "ECONNREFUSED"}}
@@ -300,17 +301,19 @@ def test_two_hundred_failures_on_one_subject_are_all_counted(client: StackClient
 
 
 @pytest.fixture
-def retry_limit(client: StackClient, monkeypatch: pytest.MonkeyPatch) -> RetryLimit:
+def throttled_client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
     """Each of the four shards may start one retry a minute."""
-    del client
     limit = RetryLimit(pending=1, per_minute=4, shard_count=4)
-    monkeypatch.setattr(services, "_retry_limit", lambda: limit)
-    services.failure_deps.cache_clear()
-    return limit
+    with running_stack(shard_count=limit.shard_count) as client:
+        monkeypatch.setattr(services, "_retry_limit", lambda: limit)
+        services.failure_deps.cache_clear()
+        yield client
 
 
-@pytest.mark.usefixtures("retry_limit")
-def test_excess_retries_are_throttled_and_first_attempts_are_not(client: StackClient) -> None:
+def test_excess_retries_are_throttled_and_first_attempts_are_not(
+    throttled_client: StackClient,
+) -> None:
+    client = throttled_client
     unknown_error = {"error": {"message": "the frobnicator is unhappy"}}
     for _ in range(12):
         create_action(client, unknown_error, SUCCESS)
@@ -415,9 +418,9 @@ def test_a_circuit_breaker_closes_when_its_retries_succeed(client: StackClient) 
     assert types == ["breaker:opened", "breaker:closed"]
 
 
-@pytest.mark.usefixtures("retry_limit")
-def test_a_throttled_retry_has_a_wait_reason(client: StackClient) -> None:
+def test_a_throttled_retry_has_a_wait_reason(throttled_client: StackClient) -> None:
     """Of five tasks, two at least share a shard."""
+    client = throttled_client
     unknown_error = {"error": {"message": "the frobnicator is unhappy"}}
     tasks = [create_action(client, unknown_error, SUCCESS) for _ in range(5)]
     client.advance("11s")

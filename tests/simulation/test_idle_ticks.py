@@ -11,7 +11,7 @@ import pytest
 
 from local.runtime import aws_clients
 from local.runtime.idle_ticks import TickFinder
-from tests.support.stack_client import StackClient, running_stack
+from tests.support.stack_client import DEFAULT_SHARD_COUNT, StackClient, running_stack
 
 SEEDS = (1, 2, 3)
 HOURS = 4
@@ -97,12 +97,24 @@ def search_check(monkeypatch: pytest.MonkeyPatch) -> SearchCheck:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_tick_with_an_effect_is_skipped(seed: int, search_check: SearchCheck) -> None:
-    with running_stack() as client:
+    with running_stack(shard_count=DEFAULT_SHARD_COUNT) as client:
         _populate(client, seed)
         client.advance(f"{HOURS}h")
 
     assert search_check.wrong == []
     assert search_check.tick_count > 100
+
+
+def test_searching_a_tick_that_waits_takes_no_real_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("local.runtime.clock._real_sleep", slept.append)
+    with running_stack() as client:
+        # The scanner waits for the fraction of the second before it sends the message.
+        client.create(due_at="2026-02-17T12:05:10.500Z")
+        client.advance("6m")
+
+        assert client.outbox("ada")
+    assert slept == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -117,7 +129,7 @@ def test_skipping_gives_the_same_result_as_running_every_tick(seed: int) -> None
 def _run(seed: int, *, is_skipping: bool) -> tuple[Any, int]:
     """Return the tasks, their history and all messages, and how many scheduled ticks ran."""
     invoked: list[str] = []
-    with running_stack() as client:
+    with running_stack(shard_count=DEFAULT_SHARD_COUNT) as client:
         _populate(client, seed)
         client.stack.functions.on_invoke = invoked.append
         client.stack.skips_idle_ticks = is_skipping

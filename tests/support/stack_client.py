@@ -14,8 +14,11 @@ from local.runtime.api_gateway import Gateway, Request
 from local.runtime.aws_backend import AwsBackend
 from local.runtime.moto_backend import MotoBackend
 from local.runtime.stack import CUSTOM_HANDLERS_MODULE, DEFAULT_TOKEN, Stack
+from local.runtime.template import load_template
 from local.testing.lean_aws.backend import LeanBackend
 from tests.support.api_response import ApiResponse
+
+DEFAULT_SHARD_COUNT = 4
 
 
 class StackClient:
@@ -80,12 +83,17 @@ def running_stack(
     *,
     handlers_module: str = CUSTOM_HANDLERS_MODULE,
     backend: AwsBackend | None = None,
+    shard_count: int = 1,
 ) -> Iterator[StackClient]:
-    """Run a stack on the lean endpoint, or on another emulation of AWS."""
+    """Run a stack on the lean endpoint, or on another emulation of AWS.
+
+    It has one shard, because each takes a query of every tick that is looked at.
+    """
     stack = Stack(
         is_clock_manual=True,
         starts_at=from_text(starts_at),
         handlers_module=handlers_module,
+        template=_template_with_shards(shard_count),
         backend=backend or LeanBackend(),
     )
     stack.start(log_level="CRITICAL")
@@ -95,6 +103,18 @@ def running_stack(
         stack.stop()
 
 
-def moto_stack(starts_at: str = "2026-02-17T12:00:00Z") -> AbstractContextManager[StackClient]:
+def moto_stack(
+    starts_at: str = "2026-02-17T12:00:00Z", *, shard_count: int = 1
+) -> AbstractContextManager[StackClient]:
     """Run a stack on moto, as on a laptop."""
-    return running_stack(starts_at, backend=MotoBackend())
+    return running_stack(starts_at, backend=MotoBackend(), shard_count=shard_count)
+
+
+def _template_with_shards(count: int) -> dict[str, Any]:
+    template = load_template()
+    parameters = template["Parameters"]
+    if count == DEFAULT_SHARD_COUNT:
+        assert parameters["ShardCount"]["Default"] == count
+        return template
+    shards = {**parameters["ShardCount"], "Default": count}
+    return {**template, "Parameters": {**parameters, "ShardCount": shards}}

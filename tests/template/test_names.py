@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -96,6 +97,14 @@ def _variables(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.id
 
 
+@cache
+def _names_of(path: Path) -> dict[Names, list[tuple[int, str]]]:
+    """Return the names of each kind. Every file is parsed once for all tests."""
+    tree = ast.parse(path.read_text())
+    kinds: tuple[Names, ...] = (_definitions, _parameters, _module_values, _variables)
+    return {kind: list(kind(tree)) for kind in kinds}
+
+
 def _is_banned(name: str) -> bool:
     plain = name.strip("_").lower()
     return plain in BANNED_NAMES or plain.startswith(PREFIXES)
@@ -105,7 +114,7 @@ def _banned(names: Names) -> list[str]:
     return [
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path in _files(*SOURCES, *TESTS)
-        for line, name in names(ast.parse(path.read_text()))
+        for line, name in _names_of(path)[names]
         if _is_banned(name) and f"{path.relative_to(ROOT)} {name}" not in ALLOWED
     ]
 
@@ -128,7 +137,7 @@ def test_no_variable_of_the_sources_is_a_pronoun_or_a_verb_of_speech() -> None:
     assert [
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path in _files(*SOURCES)
-        for line, name in _variables(ast.parse(path.read_text()))
+        for line, name in _names_of(path)[_variables]
         if name in VAGUE_VARIABLES
     ] == []
 
@@ -142,7 +151,7 @@ def test_no_test_name_contains_a_banned_word() -> None:
     assert [
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path in _files(*TESTS)
-        for line, name in _definitions(ast.parse(path.read_text()))
+        for line, name in _names_of(path)[_definitions]
         if BANNED_WORDS & set(name.lower().split("_"))
     ] == []
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from unittest.mock import patch
+from weakref import WeakSet
 
 from botocore.client import BaseClient
 from botocore.endpoint import Endpoint
-from botocore.retries.quota import RetryQuota
 from botocore.session import Session
 from duecourse.adapters.aws.json_client import JsonClient
 
@@ -27,7 +27,7 @@ from local.testing.lean_aws.values import decode_binary
 
 _ERROR_STATUS = 300
 _clients: dict[Any, Any] = {}
-_quotas: list[Any] = []
+_clients_with_full_quota: WeakSet[Any] = WeakSet()
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,19 @@ def _patch_calls(client_class: Any) -> Any:
 
 def refill_retry_quotas() -> None:
     """Let every client retry again, as a new one may: clients outlive the stack that used them."""
-    for quota in _quotas:
-        quota._available_capacity = quota._max_capacity
+    _clients_with_full_quota.clear()
+
+
+def _refill_on_first_call(client: Any) -> None:
+    """Refill the client's quota, also of one that was created before this hook was installed."""
+    if client in _clients_with_full_quota:
+        return
+    _clients_with_full_quota.add(client)
+    event = f"needs-retry.{client.meta.service_model.service_id.hyphenize()}"
+    for handler in client.meta.events._emitter._handlers.prefix_search(event):
+        checker = getattr(getattr(handler, "__self__", None), "_retry_quota", None)
+        if checker is not None:
+            checker._quota._available_capacity = checker._quota._max_capacity
 
 
 def _answer(aws: LeanAws, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,6 +110,7 @@ def _call_leanly(real: Callable[..., Any]) -> Callable[..., Any]:
         service_model = client.meta.service_model
         if service_model.service_name not in SERVICES:
             return real(client, operation_name, params)
+        _refill_on_first_call(client)
         operation = service_model.operation_model(operation_name)
         context: dict[str, Any] = {"client_config": client.meta.config, "retries": {}}
         _emit(client, "before-parameter-build", operation, params=params, context=context)
@@ -170,16 +182,7 @@ def _reuse_clients(real: Callable[..., Any]) -> Callable[..., Any]:
         options = None if config is None else config._user_provided_options
         known = (service_name, repr(args), repr({**settings, "config": options}))
         if known not in _clients:
-            with patch.object(RetryQuota, "__init__", _record_quota(RetryQuota.__init__)):
-                _clients[known] = real(session, service_name, *args, **settings)
+            _clients[known] = real(session, service_name, *args, **settings)
         return _clients[known]
 
     return create_client
-
-
-def _record_quota(real: Callable[..., Any]) -> Callable[..., None]:
-    def init(quota: Any, *args: Any, **settings: Any) -> None:
-        real(quota, *args, **settings)
-        _quotas.append(quota)
-
-    return init

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from botocore.loaders import JSONFileLoader
+from duecourse.adapters.runtime import unreadable_items
 from hypothesis import settings
 
 from local.testing.faults import Fault, Faults
@@ -65,3 +66,11 @@ def _cache_botocore_files() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(JSONFileLoader, "load_file", load_file)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _clear_unreadable_items() -> Iterator[None]:
+    """Forget the items that no function has reported, or the next one would report them."""
+    unreadable_items._collected.clear()
+    yield
+    unreadable_items._collected.clear()

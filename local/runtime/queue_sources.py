@@ -13,11 +13,13 @@ from local.runtime.functions import Functions, InvocationError
 from local.runtime.template import REGION, Resolver, resources_of_type
 
 _EMPTY_RECEIVE_DELAY = timedelta(seconds=1)
-# The most that are received before requests and other sources get a turn.
-_MAX_BATCHES = 10
+# The most that are received on a real clock before requests and other sources get a turn.
+MAX_BATCHES = 10
 
 
 class QueueSource:
+    """`max_batches`: how many it receives at once; None for all that are there."""
+
     def __init__(
         self,
         arn: str,
@@ -25,8 +27,11 @@ class QueueSource:
         batch_size: int,
         functions: Functions,
         backend: AwsBackend,
+        *,
+        max_batches: int | None = None,
     ) -> None:
         self._arn = arn
+        self._max_batches = max_batches
         self._function = function
         self._batch_size = batch_size
         self._functions = functions
@@ -43,7 +48,7 @@ class QueueSource:
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         batches: list[Callable[[], None]] = []
         is_due = self._is_due(now)
-        while is_due and len(batches) < _MAX_BATCHES and (messages := self._receive()):
+        while is_due and len(batches) != self._max_batches and (messages := self._receive()):
             batches.append(self._make_invocation(messages))
         self._is_known_empty = is_due and not batches
         return batches
@@ -105,12 +110,24 @@ class QueueSource:
 
 
 def make_queue_sources(
-    template: dict[str, Any], functions: Functions, resolver: Resolver, backend: AwsBackend
+    template: dict[str, Any],
+    functions: Functions,
+    resolver: Resolver,
+    backend: AwsBackend,
+    *,
+    max_batches: int | None,
 ) -> list[QueueSource]:
     mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping").values()
     arns = [(resolver.resolve(mapping["EventSourceArn"]), mapping) for mapping in mappings]
     return [
-        QueueSource(arn, mapping["FunctionName"]["Ref"], mapping["BatchSize"], functions, backend)
+        QueueSource(
+            arn,
+            mapping["FunctionName"]["Ref"],
+            mapping["BatchSize"],
+            functions,
+            backend,
+            max_batches=max_batches,
+        )
         for arn, mapping in arns
         if ":sqs:" in arn
     ]

@@ -20,7 +20,7 @@ from local.runtime.clock import LocalClock
 from local.runtime.functions import Functions
 from local.runtime.moto_backend import MotoBackend
 from local.runtime.outbox import Outbox, OutboxChannel
-from local.runtime.queue_sources import make_queue_sources
+from local.runtime.queue_sources import MAX_BATCHES, make_queue_sources
 from local.runtime.resources import make_resources, read_chat_tokens
 from local.runtime.scheduler import Scheduler, Source
 from local.runtime.schedules import make_schedules
@@ -170,7 +170,13 @@ class Stack:
             | {"ADAPT_DELAYS": self._adapt_delays}
         )
         self._register_adapters()
-        queues = make_queue_sources(self._template, self.functions, resolver, self.backend)
+        queues = make_queue_sources(
+            self._template,
+            self.functions,
+            resolver,
+            self.backend,
+            max_batches=None if self.clock.is_manual else MAX_BATCHES,
+        )
         streams = make_stream_sources(
             self._template,
             self.functions,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import boto3
@@ -33,13 +32,6 @@ CORRUPT_ITEMS: dict[str, dict[str, Any]] = {
     "no value": {"value": {"NULL": True}},
     "no version": {"value": {"S": "{"}, "version": {"S": "seven"}},
 }
-
-
-@pytest.fixture(autouse=True)
-def _clear_unreadable_items() -> Iterator[None]:
-    unreadable_items._collected.clear()
-    yield
-    unreadable_items._collected.clear()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from duecourse.ports.queues import WorkQueue
     from duecourse.ports.runtime import Clock
 
-GROUP_WIDTH = timedelta(milliseconds=100)  # messages that are sent together
+GROUP_WIDTH = timedelta(milliseconds=50)  # messages that are sent together
 
 
 def send_aligned(

@@ -20,6 +20,9 @@ from duecourse.ports.runtime import Clock
 
 STATE_KEY = "breakers"
 CACHE_TTL = timedelta(seconds=60)
+# Nothing writes the item once 0.1 is replaced. Until then, a container that missed a breaker of 0.1
+# opens its own after ten failures.
+EMPTY_CACHE_TTL = timedelta(minutes=15)
 
 
 class OlderBreakers:
@@ -29,7 +32,8 @@ class OlderBreakers:
 
     def get(self, name: str) -> CircuitBreaker:
         found, read_at = self._cached or ({}, None)
-        if read_at is None or abs(self._clock.now() - read_at) >= CACHE_TTL:
+        ttl = CACHE_TTL if found else EMPTY_CACHE_TTL
+        if read_at is None or abs(self._clock.now() - read_at) >= ttl:
             found = self.list_all()
         return found.get(name, CircuitBreaker())
 

@@ -19,7 +19,10 @@ APART = timedelta(seconds=37)
 AT_ONCE = timedelta(0)
 CHAT = "console"  # stands for any chat platform
 NETWORK_ERROR = {"message": "socket hang up", "code": "ECONNRESET"}
-# Opens no circuit breaker, so ten of them at once are ten ordinary failures.
+# Retried after a quarter of an hour, so failures can be measured without their retries. It opens no
+# circuit breaker, so ten of them at once are ten ordinary failures.
+MEMORY_ERROR = {"message": "FATAL ERROR: Reached heap limit: JavaScript heap out of memory"}
+# Opens no circuit breaker either, and is retried after two minutes.
 CODE_ERROR = {"message": 'src/app.ts(45,12): error TS2304: Cannot find name "foo"'}
 _REPLY_ENTRY = {"reply": "The report is in the shared folder.\nACTION_OUTCOME: success"}
 
@@ -54,6 +57,22 @@ def measure_actions(
     return meter
 
 
+def measure_failures(count: int, *, interval: timedelta, is_executed: bool = True) -> Meter:
+    """Return what `count` actions cost until each has failed once, without their retries.
+
+    With `is_executed` False, what they cost before they are executed.
+    """
+    batches = Batches.AS_THEY_COME if interval else Batches.FULL
+    posted = [make_action(n, [{"error": MEMORY_ERROR}], n * interval) for n in range(count)]
+    with measured_stack(batches) as (stack, meter):
+        with meter.observe(stack):
+            task_ids = create_tasks(stack, posted, batches)
+            if is_executed:
+                stack.advance(MIN_DELAY + count * interval + timedelta(minutes=1))
+        _check_failures(stack, task_ids, int(is_executed))
+    return meter
+
+
 def make_action(
     n: int, script: Sequence[Mapping[str, Any]], after: timedelta, channel: str = API_CHANNEL
 ) -> Posted:
@@ -73,3 +92,10 @@ def _check_runs(stack: Stack, task_ids: Sequence[str], runs: int) -> None:
         is_done = request(gateway, "GET", f"/tasks/{task_id}")["status"] == "completed"
         if not is_done or len(request(gateway, "GET", f"/tasks/{task_id}/runs")["items"]) != runs:
             raise RuntimeError(f"task {task_id} did not end as expected, so nothing was measured")
+
+
+def _check_failures(stack: Stack, task_ids: Sequence[str], retry_count: int) -> None:
+    gateway = Gateway(stack)
+    for task_id in task_ids:
+        if request(gateway, "GET", f"/tasks/{task_id}")["retry_count"] != retry_count:
+            raise RuntimeError(f"task {task_id} did not fail as expected, so nothing was measured")

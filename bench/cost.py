@@ -7,10 +7,18 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import Any, NoReturn
 
 from bench import cost_report, documents
-from bench.actions import AT_ONCE, CHAT, CODE_ERROR, NETWORK_ERROR, measure_actions
+from bench.actions import (
+    APART,
+    AT_ONCE,
+    CHAT,
+    NETWORK_ERROR,
+    measure_actions,
+    measure_failures,
+)
 from bench.bill import Bill, make_bill
 from bench.idle import Charge, measure_idle
 from bench.meter import Meter
@@ -33,6 +41,7 @@ REMINDERS_PER_RANGE = 200
 ACTIONS = 100
 CHAT_ACTIONS = 20
 FAILURES = 40
+FAILURES_APART = 20  # all fail before the first retry
 FAILURES_AT_ONCE = 10
 
 
@@ -43,8 +52,8 @@ class Costs:
     `ranges` are reminders at whole minutes with other sizes of batches. `with_rule` are reminders
     while a rule of the event bus matches every event. `action` and `retry` are of actions that a
     program creates, of which nobody is notified; `chat_action` and `chat_retry` of those from chat.
-    `one_failure` and `batched_failure` are what a failure adds to an action, alone and as one of
-    ten at once.
+    `one_failure` and `batched_failure` are what a failed attempt costs without its retry, alone and
+    as one of ten at once.
     """
 
     reminders: dict[Due, Bill]
@@ -117,6 +126,14 @@ def measure_costs(
         done = actions(f"successful {label}", count, **options)
         return actions(f"failing {label}", count, error=error, **options).minus(done)
 
+    def failed_attempts(label: str, count: int, interval: timedelta) -> Bill:
+        """Return what the attempts cost, without the creation of their tasks."""
+        created, failed = (
+            bill(f"actions, {what} {label}", count, measure_failures, interval=interval, **options)
+            for what, options in (("created", {"is_executed": False}), ("failing", {}))
+        )
+        return failed.minus(created)
+
     return Costs(
         reminders={
             due: bill(f"reminders at {due}", reminders, measure_reminders, due=due) for due in Due
@@ -130,8 +147,8 @@ def measure_costs(
         retry=failures("by the network", FAILURES, NETWORK_ERROR),
         chat_action=actions("from chat", CHAT_ACTIONS, interval=INTERVAL, channel=CHAT),
         chat_retry=failures("from chat", CHAT_ACTIONS, NETWORK_ERROR, channel=CHAT),
-        one_failure=failures("one by one", FAILURES, CODE_ERROR),
-        batched_failure=failures("at once", FAILURES_AT_ONCE, CODE_ERROR, interval=AT_ONCE),
+        one_failure=failed_attempts("one by one", FAILURES_APART, APART),
+        batched_failure=failed_attempts("at once", FAILURES_AT_ONCE, AT_ONCE),
         idle=measure_idle(),
     )
 

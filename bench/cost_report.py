@@ -78,7 +78,7 @@ def _format_range(costs: Costs) -> Iterator[str]:
 
 
 def _format_failures(costs: Costs) -> Iterator[str]:
-    yield _row("a failure", (*_TITLES, "$ a million"))
+    yield _row("a failed attempt", (*_TITLES, "$ a million"))
     for label, bill in (("alone", costs.one_failure), ("one of ten", costs.batched_failure)):
         yield _row(label, [*_cells(bill.total), f"{bill.dollars:.2f}"])
     yield ""

@@ -37,8 +37,8 @@ def figures(costs: Costs) -> dict[str, str]:
         RETRY_ROW: _units(costs.retry),
         "a successful action from chat, with its notification": _units(costs.chat_action),
         "one retry of that, with one more notification": _units(costs.chat_retry),
-        "one failure of a compiler, with its retry": _priced(costs.one_failure),
-        "one of ten such failures at once": _priced(costs.batched_failure),
+        "a failed attempt of it, without the retry": _priced(costs.one_failure),
+        "one of ten such attempts that fail at once": _priced(costs.batched_failure),
         "an idle stack on AWS (us-east-1, before free tiers)": _month(costs),
     }
 

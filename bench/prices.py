@@ -37,9 +37,11 @@ LONG_POLL_SECONDS = 20  # SQS's longest; AWS does not document which one Lambda 
 # A function has one vCPU at this memory, and less in proportion:
 # https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
 MB_PER_VCPU = 1769
-# Milliseconds of a whole vCPU, as `make bench-cpu` measures them, and of waiting for AWS.
-CPU_MS_PER_INVOCATION = 4.0
-CPU_MS_PER_CALL = 1.5
+# Milliseconds of a whole vCPU, and of waiting for AWS. `make bench-cpu` measures about half of the
+# former: 0.7 to 1 ms for an invocation and 0.3 to 0.4 ms for a call. Lambda's vCPUs may be slower.
+CPU_MS_PER_INVOCATION = 2.0
+CPU_MS_PER_CALL = 0.75
+CPU_MS_PER_DISPATCH = 0.1  # of the scanner for a task; this one as measured
 NETWORK_MS_PER_CALL = 4.0
 MB_PER_GB = 1024
 

@@ -16,6 +16,7 @@ from bench.capacity import (
     find_limits,
     make_large_settings,
     read_settings,
+    worst_lateness,
 )
 from bench.capacity_loads import Load, measure_failure, measure_task
 from local.runtime.template import load_template
@@ -114,3 +115,11 @@ def test_the_defaults_reach_the_aims(unit: str, measure: Callable[[], Load]) -> 
     first = find_limits(measure(), read_settings(load_template()))[0]
 
     assert first.per_second >= AIMS[unit], first.name
+
+
+@pytest.mark.parametrize(
+    ("sending_seconds", "late"),
+    [(60, -55), (90, -30), (120, 10), (180, 75)],
+)
+def test_the_scanner_is_late_if_sending_takes_too_long(sending_seconds: float, late: float) -> None:
+    assert worst_lateness(sending_seconds) == pytest.approx(late)

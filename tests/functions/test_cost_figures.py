@@ -8,6 +8,7 @@ import pytest
 
 from bench.actions import NETWORK_ERROR, measure_actions
 from bench.bill import Bill, make_bill
+from bench.cost import FAILURES
 from bench.documents import COMMAND, REMINDER_ROW, RETRY_ROW, replace_figure
 from bench.prices import Pricing
 from bench.reminders import measure_reminders
@@ -15,7 +16,6 @@ from bench.targets import Comparison
 from local.runtime.template import ROOT, load_template
 
 COUNT = 200
-ACTIONS = 20
 # So few reminders carry a larger part of the idle ticks than those of the benchmark.
 TICKS = {"write_units": 0.3, "read_units": 0.9, "sqs_requests": 0.3}
 
@@ -45,7 +45,7 @@ def test_the_documents_state_what_a_reminder_costs(reminder: Bill, page: str) ->
 def test_the_documents_state_what_a_retry_costs() -> None:
     pricing = Pricing(load_template())
     failing, done = (
-        make_bill(measure_actions(ACTIONS, error).usage, ACTIONS, pricing)
+        make_bill(measure_actions(FAILURES, error).usage, FAILURES, pricing)
         for error in (NETWORK_ERROR, None)
     )
     retry = failing.minus(done).total

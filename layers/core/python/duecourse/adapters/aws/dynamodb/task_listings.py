@@ -9,10 +9,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 
-from duecourse.adapters.aws.dynamodb.due_entries import count_entries
-from duecourse.adapters.aws.dynamodb.models import DueIndex, TaskItem
+from duecourse.adapters.aws.dynamodb.due_entries import list_entries
+from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.adapters.aws.dynamodb.task_mapper import (
     AWAITING_FIX,
@@ -37,7 +38,7 @@ from duecourse.domain.lifecycle.verification import is_awaiting_person
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_text
+from duecourse.domain.time.instant import from_text, to_text
 
 # Of a sender's tasks, open or not, at most this many of the newest and of the oldest are read.
 MAX_SENDER_TASKS = 1_000
@@ -56,8 +57,12 @@ class TaskListings(TaskPages):
         if first > last:
             return
         lane = lane_of_partition(partition)
-        found = TaskItem.due_index.query(partition, DueIndex.due_at.between(first, last))
-        yield from read_items(found, lambda item: Dispatch(item.due_at, item.id, lane))
+        for entry in list_entries(partition, first, last):
+            try:
+                yield Dispatch(from_text(entry["due_at"]["S"]), entry["id"]["S"], lane)
+            except (KeyError, TypeError, ValueError):
+                # The model says what cannot be read.
+                yield from read_items([TaskItem.from_raw_data(entry)], partial(_to_dispatch, lane))
 
     def list_awaiting_fix(self) -> Iterator[str]:
         yield from (item.id for item in TaskItem.due_index.query(AWAITING_FIX))
@@ -103,7 +108,8 @@ class TaskListings(TaskPages):
         return list(read_items(found, lambda item: item.due_at))
 
     def count_due(self, partition: int, *, start: datetime, end: datetime, limit: int) -> int:
-        return count_entries(partition, to_text(start), to_text(end - _MILLISECOND), limit=limit)
+        first, last = to_text(start), to_text(end - _MILLISECOND)
+        return sum(1 for _ in list_entries(partition, first, last, limit=limit))
 
     def _list_matching(
         self, lanes: Sequence[Lane], is_listed: Callable[[Task], bool], limit: int
@@ -128,6 +134,10 @@ class TaskListings(TaskPages):
 
     def _load_keys(self, keys: Iterable[DueKey]) -> Iterable[Task]:
         return self._load([task_id for _, task_id in keys]).values()
+
+
+def _to_dispatch(lane: Lane | None, item: TaskItem) -> Dispatch:
+    return Dispatch(item.due_at, item.id, lane)
 
 
 def _due_key(item: TaskItem) -> DueKey:

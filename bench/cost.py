@@ -107,33 +107,46 @@ class Costs:
         }
 
 
+@dataclass(frozen=True)
+class Measurement:
+    """`note` receives what is being measured."""
+
+    pricing: Pricing
+    note: Callable[[str], None]
+
+    def bill(self, label: str, count: int, measure: Callable[..., Meter], **options: Any) -> Bill:
+        self.note(f"measuring {count} {label}")
+        return make_bill(measure(count, **options).usage, count, self.pricing)
+
+    def actions(self, label: str, count: int, **options: Any) -> Bill:
+        return self.bill(f"actions, {label}", count, measure_actions, **options)
+
+    def retries(self, label: str, count: int, **options: Any) -> Bill:
+        """Return what a failure and its retry add to the actions."""
+        done = self.actions(f"successful {label}", count, **options)
+        return self.actions(f"failing {label}", count, error=NETWORK_ERROR, **options).minus(done)
+
+    def failed_attempts(self, label: str, count: int, interval: timedelta) -> Bill:
+        """Return what the attempts cost, without the creation of their tasks."""
+        created, failed = (
+            self.bill(
+                f"actions, {what} {label}",
+                count,
+                measure_failures,
+                interval=interval,
+                is_executed=what == "failing",
+            )
+            for what in ("created", "failing")
+        )
+        return failed.minus(created)
+
+
 def measure_costs(
     reminders: int = REMINDERS, note: Callable[[str], None] = lambda _: None
 ) -> Costs:
     """Return the costs. `note` receives what is being measured."""
-    pricing = Pricing(load_template())
-    few = min(reminders, REMINDERS_PER_RANGE)
-
-    def bill(label: str, count: int, measure: Callable[..., Meter], **options: Any) -> Bill:
-        note(f"measuring {count} {label}")
-        return make_bill(measure(count, **options).usage, count, pricing)
-
-    def actions(label: str, count: int, **options: Any) -> Bill:
-        return bill(f"actions, {label}", count, measure_actions, **options)
-
-    def failures(label: str, count: int, error: Any, **options: Any) -> Bill:
-        """Return what the failures add to the actions."""
-        done = actions(f"successful {label}", count, **options)
-        return actions(f"failing {label}", count, error=error, **options).minus(done)
-
-    def failed_attempts(label: str, count: int, interval: timedelta) -> Bill:
-        """Return what the attempts cost, without the creation of their tasks."""
-        created, failed = (
-            bill(f"actions, {what} {label}", count, measure_failures, interval=interval, **options)
-            for what, options in (("created", {"is_executed": False}), ("failing", {}))
-        )
-        return failed.minus(created)
-
+    measured = Measurement(Pricing(load_template()), note)
+    bill, few = measured.bill, min(reminders, REMINDERS_PER_RANGE)
     return Costs(
         reminders={
             due: bill(f"reminders at {due}", reminders, measure_reminders, due=due) for due in Due
@@ -143,12 +156,14 @@ def measure_costs(
             for size in (Batches.OF_ONE, Batches.FULL)
         },
         with_rule=bill("reminders with a bus rule", few, measure_reminders, has_bus_rule=True),
-        action=actions("a thousand an hour", ACTIONS, interval=INTERVAL, has_idle_ticks=True),
-        retry=failures("by the network", FAILURES, NETWORK_ERROR),
-        chat_action=actions("from chat", CHAT_ACTIONS, interval=INTERVAL, channel=CHAT),
-        chat_retry=failures("from chat", CHAT_ACTIONS, NETWORK_ERROR, channel=CHAT),
-        one_failure=failed_attempts("one by one", FAILURES_APART, APART),
-        batched_failure=failed_attempts("at once", FAILURES_AT_ONCE, AT_ONCE),
+        action=measured.actions(
+            "a thousand an hour", ACTIONS, interval=INTERVAL, has_idle_ticks=True
+        ),
+        retry=measured.retries("by the network", FAILURES),
+        chat_action=measured.actions("from chat", CHAT_ACTIONS, interval=INTERVAL, channel=CHAT),
+        chat_retry=measured.retries("from chat", CHAT_ACTIONS, channel=CHAT),
+        one_failure=measured.failed_attempts("one by one", FAILURES_APART, APART),
+        batched_failure=measured.failed_attempts("at once", FAILURES_AT_ONCE, AT_ONCE),
         idle=measure_idle(),
     )
 

@@ -170,6 +170,9 @@ class Stack:
             | {"ADAPT_DELAYS": self._adapt_delays}
         )
         self._register_adapters()
+        return self._build_sources(resolver)
+
+    def _build_sources(self, resolver: Resolver) -> list[Source]:
         queues = make_queue_sources(
             self._template,
             self.functions,

@@ -166,6 +166,23 @@ def test_an_error_that_the_counters_name_is_listed_by_category(
     assert list_all_pages(log.list_by_category, "unknown", limit=limit) == failed[::-1]
 
 
+@pytest.mark.parametrize("limit", [1, 3, 7, 50])
+def test_paging_lists_simultaneous_errors_once_whatever_their_ids(
+    log: DynamoErrorLog, journal: DynamoJournal, limit: int
+) -> None:
+    """Tasks and runs have random ids, which do not sort alike."""
+    counted = []
+    for n in range(20):
+        running = claim_task(a_task(id=task_id(n), due_at=NOW), f"run-{n * 7 % 20:02d}", at=NOW)
+        change = project_change(running, fail_task(running, at=NOW), SETTINGS, at=NOW)
+        assert change.entries is not None
+        journal.write([change.entries])
+        counted.append(CountedChange(n, NOW, change.increments))
+    DynamoCounters().add("shard-1", counted)
+    listed = list_all_pages(log.list_by_category, "unknown", limit=limit)
+    assert listed == [f"run-{n:02d}" for n in reversed(range(20))]
+
+
 def test_errors_with_and_without_pointers_are_listed_by_their_end(
     log: DynamoErrorLog, journal: DynamoJournal
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -21,8 +22,8 @@ RECOVERED_HISTORY = [
 pytestmark = pytest.mark.fault_may_miss
 
 
-def throttle_journal(client: StackClient) -> None:
-    for call in WRITES:
+def throttle_journal(client: StackClient, calls: Sequence[str] = WRITES) -> None:
+    for call in calls:
         client.add_fault(function="journal", call=call, kind="throttle", times=FOREVER)
 
 
@@ -90,10 +91,11 @@ def test_changes_that_the_journal_could_not_process_for_a_day_can_be_redriven(
     assert client.items("/dead-letters") == []
 
 
+@pytest.mark.parametrize("calls", [WRITES, ["dynamodb.PutItem"]], ids=["all", "only counting"])
 def test_a_letter_whose_records_are_gone_repairs_the_tasks_from_their_items(
-    client: StackClient,
+    client: StackClient, calls: Sequence[str]
 ) -> None:
-    throttle_journal(client)
+    throttle_journal(client, calls)
     failing = create_action(client, REFUSED, sender_id="ada", reply_target="ada")
     client.add_fault(
         function="deadletter",
@@ -116,4 +118,6 @@ def test_a_letter_whose_records_are_gone_repairs_the_tasks_from_their_items(
     assert task["status"] in ("failed", "blocked")
     [*_, last] = client.items(f"/tasks/{failing['id']}/errors")
     assert last["id"] == task["run_id"]
+    [newest, *_] = client.items(f"/errors?category={last['category']}")
+    assert newest["id"] == task["run_id"]
     assert len(client.outbox("ada")) == sent_before + 1

@@ -70,7 +70,6 @@ def _audit_deps() -> AuditDeps:
         journal=stores.journal(),
         counters=stores.counters(),
         error_log=stores.error_log(),
-        tasks=stores.task_store(),
     )
 
 

@@ -294,3 +294,14 @@ def test_an_unsupported_value_is_not_sent(receiver: Receiver) -> None:
         ours.put_item(TableName="t", Item={"id": {"SS": {"a"}}})
 
     assert len(receiver.requests) == 1
+
+
+def test_an_endpoint_with_a_path_is_used_as_it_is(receiver: Receiver) -> None:
+    """Only requests to the root of a host are made here."""
+    url = f"{receiver.url('')}/prefix"
+    ours = SharedSession().create_client("dynamodb", config=CONFIG, endpoint_url=url)
+
+    for _ in range(3):
+        ours.put_item(TableName="t", Item=ITEM)
+
+    assert {request.path for request in receiver.requests} == {"/prefix"}

@@ -16,7 +16,7 @@ from duecourse.domain.dispatch.timing import (
     aligned_send_time,
     delay_seconds,
 )
-from duecourse.usecases.dispatch.send_aligned import send_aligned
+from duecourse.usecases.dispatch.send_aligned import GROUP_WIDTH, send_aligned
 
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
 from tests.support.fakes.clock import ManualClock
@@ -73,7 +73,7 @@ def test_messages_for_any_millisecond_become_visible_just_before() -> None:
         queue, clock = scan(due_times, at=fraction)
         early += queue.early
         assert clock.at <= NOW + fraction + SECOND
-        assert queue.requests <= 11
+        assert queue.requests <= SECOND // GROUP_WIDTH + 1
     assert all(-LATE_TOLERANCE <= one <= MAX_SLEEP for one in early)
     assert mean_sleep_ms(early) < 100
 

@@ -11,9 +11,11 @@ import pytest
 from duecourse.domain.journal.audit import audit_position
 from duecourse.domain.journal.counter_page import CountedChange
 from duecourse.domain.journal.failed_runs import failed_run_increment
+from duecourse.domain.journal.journal_entries import to_journal_entries
 from duecourse.domain.journal.learning_counters import RunRef
 from duecourse.domain.journal.run_record import RunRecord
 from duecourse.domain.tasks.run import ProviderCall
+from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.journal import AuditItem, AuditPage
 from duecourse.usecases.journal.read_audit import AuditDeps, read_audit
@@ -23,7 +25,6 @@ from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import an_action, claim_task
 from tests.support.fakes.journal import MemoryCounters, MemoryJournal
-from tests.support.fakes.tasks import MemoryStore
 
 
 @dataclass
@@ -50,7 +51,6 @@ class Audit:
     journal: StoredAudit = field(default_factory=StoredAudit)
     counters: MemoryCounters = field(default_factory=MemoryCounters)
     records: Records = field(default_factory=Records)
-    tasks: MemoryStore = field(default_factory=MemoryStore)
 
     def store(self, minute: int) -> str:
         at = NOW + minute * MINUTE
@@ -61,10 +61,14 @@ class Audit:
     def fail(self, minute: int, **fields: Any) -> str:
         task = self._failed_task(minute, NOW + minute * MINUTE, **fields)
         run = run_of(task)
-        self.tasks.create(task)
-        self.records.records[run.id] = RunRecord(
-            task_id=task.id, version=3, run=run, events=(), policy=task.policy
+        entries = to_journal_entries(
+            replace(task, status=Status.IN_PROGRESS, run=replace(run, ended_at=None), version=2),
+            task,
+            at=NOW,
+            is_named_by_counters=True,
         )
+        assert entries.record is not None
+        self.records.records[run.id] = entries.record
         change = CountedChange(minute + 1, NOW, [failed_run_increment(task)])
         self.counters.add("shard", [change])
         return run.id
@@ -93,7 +97,6 @@ class Audit:
             journal=self.journal,
             counters=self.counters,
             error_log=self.records,  # type: ignore[arg-type]  # only this method is called
-            tasks=self.tasks,
         )
 
 
@@ -139,8 +142,22 @@ def test_a_failed_run_that_called_no_provider_is_not_listed() -> None:
     assert audit.read(9) == []
 
 
-def test_an_entry_whose_task_expired_is_left_out_and_ends_no_paging() -> None:
+def test_an_entry_whose_record_expired_is_left_out_and_ends_no_paging() -> None:
     audit = Audit()
     audit.fail(1)
-    audit.tasks = MemoryStore()
+    audit.records.records.clear()
     assert [audit.store(2), audit.store(3)] == audit.read(1)
+
+
+def test_a_page_of_unreadable_entries_is_followed_by_the_next() -> None:
+    audit = Audit()
+    unreadable = AuditPage([], audit_position(NOW, "unreadable"))
+
+    class Unreadable(StoredAudit):
+        def list_audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
+            return (
+                unreadable if after is None else super().list_audit(day, limit=limit, after=after)
+            )
+
+    audit.journal = Unreadable()
+    assert [audit.fail(1), audit.store(2)] == audit.read(1)

@@ -97,7 +97,7 @@ def counters() -> Counters:
     from duecourse.adapters.aws.dynamodb.counters import DynamoCounters
 
     _bind_tables()
-    return DynamoCounters()
+    return DynamoCounters(retention=settings().retention)
 
 
 @cache

@@ -106,3 +106,10 @@ def test_tasks_are_not_packed_while_a_rollback_must_be_possible(
 
     assert "packed" not in stored
     assert stored["schema_version"] == {"N": "1"}
+
+
+def test_an_item_that_might_not_be_unpacked_again_is_stored_as_it_is() -> None:
+    huge = SCHEMA | {"description": {"S": "\x00" * 1_000_001}}
+    assert pack(huge) is huge
+    large = SCHEMA | {"description": {"S": "\x00" * 900_000}}
+    assert unpack(pack(large)) | SCHEMA == large

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from botocore.handlers import add_recursion_detection_header
 from botocore.parsers import ResponseParserFactory
@@ -114,7 +115,8 @@ class JsonClient:
             headers=headers,
         )
         signer, signing = self._request_signer, context.get("signing", {})
-        if (context.get("auth_type") or signer.signature_version) != _SIGNATURE_VERSION:
+        has_path = urlsplit(request["url"]).path not in ("", "/")
+        if has_path or (context.get("auth_type") or signer.signature_version) != _SIGNATURE_VERSION:
             return None
         template = SignedRequest(
             url=request["url"],

@@ -19,6 +19,10 @@ SERVICES = (
     "lambda",
     "secretsmanager",
     "sqs",
+    # For credentials of a profile, if somebody uses this from their own machine.
+    "sso",
+    "sso-oidc",
+    "sts",
 )
 _ENDPOINTS = "endpoints"
 _HOST, _FIPS_HOST = "{service}.{region}.{dnsSuffix}", "{service}-fips.{region}.{dnsSuffix}"

@@ -78,23 +78,42 @@ def _run_outcome(run: Run) -> str:
     return SUCCESS if run.error is None else run.category or "unknown"
 
 
-def to_audit_entry(task: Task, run: Run) -> AuditEntry | None:
-    """Return the audit entry, or None if the run called no provider.
+def find_call(run: Run, provider: str | None) -> ProviderCall | None:
+    """Return the run's call to a provider, or None if it made none.
 
-    A run that only resumed after the mutation calls none. If the worker crashed during the call,
+    A run that only resumed after the mutation makes none. If the worker crashed during the call,
     duration and cost are unknown.
     """
-    call = run.call
-    if call is None and run.status is RunStatus.CRASHED and run.mutation.status is not None:
-        call = ProviderCall(provider=task.provider or "unknown")
+    is_lost = run.status is RunStatus.CRASHED and run.mutation.status is not None
+    if run.call is None and is_lost:
+        return ProviderCall(provider=provider or "unknown")
+    return run.call
+
+
+def to_audit_entry(task: Task, run: Run) -> AuditEntry | None:
+    """Return the audit entry, or None if the run called no provider."""
+    call = find_call(run, task.provider)
     if task.type != ACTION or call is None:
         return None
+    return make_audit_entry(task.id, run, call, audited_text(task))
+
+
+def audited_text(task: Task) -> tuple[str, str]:
+    """Return sender and description as the audit log shows them."""
+    description = truncate_middle(task.description, DESCRIPTION_LIMIT)
+    return f"{task.channel}:{task.sender_id}", description
+
+
+def make_audit_entry(
+    task_id: str, run: Run, call: ProviderCall, text: tuple[str, str]
+) -> AuditEntry:
+    sender, description = text
     return AuditEntry(
         run_id=run.id,
-        task_id=task.id,
+        task_id=task_id,
         at=run.started_at,
-        sender=f"{task.channel}:{task.sender_id}",
-        description=truncate_middle(task.description, DESCRIPTION_LIMIT),
+        sender=sender,
+        description=description,
         outcome=_run_outcome(run),
         call=call,
     )

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from duecourse.domain.journal.audit import AuditEntry, find_executed_run, to_audit_entry
+from duecourse.domain.journal.audit import (
+    AuditEntry,
+    audited_text,
+    find_executed_run,
+    to_audit_entry,
+)
 from duecourse.domain.journal.history import ended_run, events_between, is_amendment
 from duecourse.domain.journal.run_record import RunRecord, to_run_record
 from duecourse.domain.tasks.event import Event
@@ -43,12 +48,15 @@ class JournalEntries:
 def to_journal_entries(
     old: Task | None, new: Task, *, at: datetime, is_named_by_counters: bool = False
 ) -> JournalEntries:
-    run = None if is_named_by_counters else find_executed_run(old, new)
+    run, record = find_executed_run(old, new), to_run_record(old, new, at=at)
+    execution = to_audit_entry(new, run) if run else None
+    if is_named_by_counters and record is not None and execution is not None:
+        record, execution = replace(record, audit=audited_text(new)), None
     return JournalEntries(
         version=new.version,
         events=_events_of_their_own(old, new, at=at),
-        record=to_run_record(old, new, at=at),
-        execution=to_audit_entry(new, run) if run else None,
+        record=record,
+        execution=execution,
         is_named_by_counters=is_named_by_counters,
     )
 

@@ -26,7 +26,7 @@ _TRIED_PREFIX, _WORKED_PREFIX = "t", "w"
 
 @dataclass(frozen=True, order=True, slots=True)
 class RunRef:
-    """Where a run's record is. Sorts by the end of the run."""
+    """Where a run's record is. Sorts by the end of the run, then by task and id."""
 
     ended_at: datetime
     task_id: str

@@ -27,6 +27,7 @@ class RunRecord:
     `events`: what the end of the run brought, in order; None for an amendment, which changes the
     run but not what happened when it ended. `former_category`: the one that an amendment replaced.
     `former_detail`: what the run told before an amendment; its events still tell that.
+    `audit`: sender and description of an action, if its audit entry is derived from this record.
     """
 
     task_id: str
@@ -39,6 +40,7 @@ class RunRecord:
     next_retry_at: datetime | None = None
     former_category: str | None = None
     former_detail: dict[str, Any] | None = None
+    audit: tuple[str, str] | None = None
 
     @property
     def is_amendment(self) -> bool:

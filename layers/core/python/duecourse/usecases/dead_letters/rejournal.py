@@ -59,13 +59,14 @@ def _changes(
     if isinstance(content, UnjournaledRecords):
         yield from map(deps.parse_change, filter(is_journaled, content.records))
         return
-    journal, now = deps.journal_deps.journal, deps.journal_deps.wait_sync.clock.now()
+    now = deps.journal_deps.wait_sync.clock.now()
+    journal, counters = deps.journal_deps.journal, deps.journal_deps.counters
     cursor = None
     while True:
         page = deps.store.list_page(TaskFilter(), limit=_PAGE_SIZE, cursor=cursor, now=now)
         for task in page.items:
             change = find_lost_change(
-                task, journal, since=content.started_at, until=content.ended_at
+                task, journal, counters, since=content.started_at, until=content.ended_at
             )
             if change is not None:
                 yield change

@@ -9,6 +9,7 @@ the last one may be repeated without harm.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from duecourse.domain.errors import NotificationsNotSentError, UnreadableItemError
@@ -120,7 +121,9 @@ def _sync(batch: _Batch) -> int:
     def sync(n: int) -> None:
         change = batch.changes[n]
         old = change.old if change.is_known else None
-        sync_waiting_task(old, change.new, batch.deps.wait_sync)
+        # What cannot be read is another task; this change is processed all the same.
+        with suppress(UnreadableItemError):
+            sync_waiting_task(old, change.new, batch.deps.wait_sync)
 
     return _for_each(batch, sync)
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from duecourse.domain.journal.audit import audit_position, to_audit_entry
+from duecourse.domain.journal.audit import audit_position, find_call, make_audit_entry
 from duecourse.domain.journal.failed_runs import FailedRun
 from duecourse.ports.journal import AuditItem, AuditPage, Counters, ErrorLog, Journal
-from duecourse.ports.tasks import TaskStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +16,6 @@ class AuditDeps:
     journal: Journal
     counters: Counters
     error_log: ErrorLog
-    tasks: TaskStore
 
 
 def read_audit(day: date, deps: AuditDeps, *, limit: int, after: str | None) -> AuditPage:
@@ -36,9 +34,9 @@ def read_audit(day: date, deps: AuditDeps, *, limit: int, after: str | None) -> 
     by_position |= {item.position: item for item in stored.items}
     positions = sorted(by_position)
     page = positions[:limit]
-    has_more = len(positions) > limit or stored.next_cursor is not None
     items = _load([by_position[position] for position in page], deps)
-    return AuditPage(items, page[-1] if has_more else None)
+    # Beyond the stored entries of this page nothing was derived, so their end is also the page's.
+    return AuditPage(items, page[-1] if len(positions) > limit else stored.next_cursor)
 
 
 def _position_of(run: FailedRun) -> str:
@@ -58,14 +56,12 @@ def _load(page: Sequence[AuditItem | FailedRun], deps: AuditDeps) -> list[AuditI
 
 
 def _derive(failed: Sequence[FailedRun], deps: AuditDeps) -> Mapping[str, AuditItem]:
-    """Return the entries by run id, without those whose task or record has expired."""
-    records = deps.error_log.find_records(one.ref for one in failed)
-    task_ids = dict.fromkeys(one.ref.task_id for one in failed)
-    tasks = {task.id: task for task in deps.tasks.get_many(list(task_ids))}
+    """Return the entries by run id, without those whose record has expired."""
     found = {}
-    for one in failed:
-        record, task = records.get(one.ref.run_id), tasks.get(one.ref.task_id)
-        entry = to_audit_entry(task, record.run) if record and task else None
-        if entry is not None:
-            found[one.ref.run_id] = AuditItem(_position_of(one), entry.to_json())
+    for one in deps.error_log.find_records(run.ref for run in failed).values():
+        call = find_call(one.run, one.provider)
+        if one.audit is not None and call is not None:
+            entry = make_audit_entry(one.task_id, one.run, call, one.audit)
+            position = audit_position(one.run.started_at, one.run.id)
+            found[one.run.id] = AuditItem(position, entry.to_json())
     return found

@@ -13,15 +13,16 @@ from duecourse.domain.events.stream_change import StreamChange
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.journal import Journal
+from duecourse.domain.time.utc_days import utc_day
+from duecourse.ports.journal import Counters, Journal
 
 CLOCK_SLACK = timedelta(minutes=5)
 
 
 def find_lost_change(
-    task: Task, journal: Journal, *, since: datetime, until: datetime
+    task: Task, journal: Journal, counters: Counters, *, since: datetime, until: datetime
 ) -> StreamChange | None:
-    """Return the change that ended the task's last run, if it is missing from the journal.
+    """Return the change that ended the task's last run, if the journal or the counters lack it.
 
     None if the run did not end between `since` and `until`. A success that closed its task is never
     recorded, so it counts as missing.
@@ -31,7 +32,8 @@ def find_lost_change(
         return None
     if not since - CLOCK_SLACK <= run.ended_at <= until + CLOCK_SLACK:
         return None
-    if any(record.run.id == run.id for record in journal.list_runs(task.id)):
+    is_recorded = any(record.run.id == run.id for record in journal.list_runs(task.id))
+    if is_recorded and _is_counted(run, counters):
         return None
     return StreamChange(
         sequence_number=str(task.version),
@@ -40,6 +42,19 @@ def find_lost_change(
         old=_before_end(task, run),
         new=task,
     )
+
+
+def _is_counted(run: Run, counters: Counters) -> bool:
+    """Return whether a recorded run was counted, too. The counters name those that failed.
+
+    Those that did not begin and end on one day are not named; they were counted with their record,
+    most likely.
+    """
+    ended_at = run.ended_at or run.started_at
+    if not run.is_failure or utc_day(run.started_at) != utc_day(ended_at):
+        return True
+    named = counters.list_failed_runs(utc_day(ended_at))
+    return any(one.ref.run_id == run.id for one in named)
 
 
 def _before_end(task: Task, run: Run) -> Task:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -18,6 +16,7 @@ from pynamodb.attributes import (
 )
 from pynamodb.constants import BINARY, STRING
 
+from duecourse.adapters.aws.dynamodb.packed_attributes import compress_json, decompress_json
 from duecourse.domain.time.instant import from_text, to_text
 
 E = TypeVar("E", bound=StrEnum)
@@ -94,10 +93,10 @@ class CompressedJsonAttribute(Attribute[Any]):
     attr_type = BINARY
 
     def serialize(self, value: Any) -> bytes:
-        return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 9)
+        return compress_json(value)
 
     def deserialize(self, value: bytes) -> Any:
-        return json.loads(zlib.decompress(value))
+        return decompress_json(value)
 
 
 class ValueAttribute(JSONAttribute, Generic[V]):

@@ -49,7 +49,9 @@ _MAXIMUM = "max"
 class DynamoCounters:
     """Keeps the pages it wrote last, so that the next batch of a shard needs no read."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, retention: timedelta = PAGE_RETENTION) -> None:
+        # Pages name the failed runs, which are listed for as long as their records exist.
+        self._retention = max(PAGE_RETENTION, retention)
         self._pages: OrderedDict[PageKey, CounterPage] = OrderedDict()
         self._compacted_until = ""
 
@@ -86,10 +88,10 @@ class DynamoCounters:
         """Return False if another invocation stored the page first."""
         before = self._pages.pop(key, None) or _load_last_page(key)
         uncounted = before.find_uncounted(changes)
-        after = before.add(store_if_many(key, uncounted, retention=PAGE_RETENTION))
+        after = before.add(store_if_many(key, uncounted, retention=self._retention))
         if after is None:
             return True
-        item = _to_page_item(key, after)
+        item = _to_page_item(key, after, retention=self._retention)
         if len(item.counted) >= FULL_PAGE_BYTES:
             after = after.mark_full()
             item.is_full = True
@@ -143,13 +145,13 @@ def _page_prefix(key: PageKey) -> str:
     return f"{_PAGE_PREFIX}{key.hour:%H}#{key.shard_id}#"
 
 
-def _to_page_item(key: PageKey, page: CounterPage) -> CounterItem:
+def _to_page_item(key: PageKey, page: CounterPage, *, retention: timedelta) -> CounterItem:
     return CounterItem(
         utc_day(key.hour),
         f"{_page_prefix(key)}{page.number:06d}",
         last_sequence_number=str(page.last_sequence_number),
         counted=encode_increments(page.increments),
-        expires_at=int((key.hour + PAGE_RETENTION).timestamp()),
+        expires_at=int((key.hour + retention).timestamp()),
     )
 
 

@@ -82,7 +82,7 @@ class DynamoErrorLog:
             for run in self._counters.list_failed_runs(day)
             if run.category == category
         ]
-        named = [one for one in reversed(named) if one.entry < position]
+        named = [one for one in sorted(named, key=_by_entry, reverse=True) if one.entry < position]
         pointers = _query_pointers(category_key(category, day), position, page_size=page_size)
         merged = merge(named, pointers, key=_by_entry, reverse=True)
         yield from (next(same) for _, same in groupby(merged, key=_by_entry))

@@ -1,7 +1,7 @@
 """Failed runs that are too many for a page of counters: several in an item of their own.
 
-When many tasks fail at once, a batch names many runs. They would fill a page after page, and
-reading statistics would become slow just then.
+When many tasks fail at once, a batch names many runs. They would fill page after page, and reading
+statistics would become slow just then.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ class JournalItem(StoredItem):
     policy = UnicodeAttribute(null=True)
     provider = UnicodeAttribute(null=True)
     next_retry_at = UnicodeAttribute(null=True)
+    audit = JSONAttribute(null=True)
     error = JSONAttribute(null=True)  # only in older items
     expires_at = NumberAttribute()
 

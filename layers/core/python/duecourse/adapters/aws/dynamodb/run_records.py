@@ -34,6 +34,7 @@ def to_record_item(record: RunRecord, *, retention: timedelta) -> JournalItem:
             "policy": record.policy,
             "provider": record.provider,
             "next_retry_at": to_text_or_none(record.next_retry_at),
+            "audit": list(record.audit) if record.audit else None,
         }
     return JournalItem(
         record.task_id,
@@ -102,6 +103,7 @@ def to_record(item: JournalItem) -> RunRecord:
         subject=item.subject,
         provider=item.provider,
         next_retry_at=from_text_or_none(item.next_retry_at),
+        audit=tuple(item.audit) if item.audit else None,
     )
 
 

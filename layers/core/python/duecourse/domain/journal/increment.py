@@ -85,4 +85,6 @@ def _merge_values(
 
 
 def _without_zeros(one: Increment) -> Increment:
+    if all(one.sums.values()):
+        return one
     return replace(one, sums={name: number for name, number in one.sums.items() if number})

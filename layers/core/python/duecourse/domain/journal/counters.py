@@ -80,7 +80,7 @@ def _amendment_increments(old: Task, new: Task, run: Run) -> list[Increment]:
 
 
 def _failure_increments(task: Task, run: Run) -> list[Increment]:
-    note, at = run.diagnosis or NOT_DIAGNOSED, _ended_at(run)
+    note, at = run.diagnosis or NOT_DIAGNOSED, run.ended_or_started_at
     category, day, seen = run.error_category, utc_day(at), to_text(at)
     errors = {"errors": 1, "retries": note.retry_count or 0}
     if run.attempt == 1:
@@ -111,7 +111,7 @@ def _recovery_increments(old: Task | None, new: Task, run: Run) -> list[Incremen
         return []
     # `new` may be at the next occurrence of its series, with `retry_count` reset.
     retry_count = (old or new).retry_count
-    day = utc_day(_ended_at(run))
+    day = utc_day(run.ended_or_started_at)
     retries = {"runs": 1, "retries": retry_count}
     retries[f"{RETRIES_PREFIX}{min(retry_count, MAX_RETRIES_COUNTED)}"] = 1
     found = [Increment(day, AFTER_RETRIES_COUNTER, retries)]
@@ -127,7 +127,7 @@ def _success_increments(
 ) -> list[Increment]:
     found = [_lateness_increment(old, new, run, late_after)]
     if provider := provider_name(new):
-        day = utc_day(_ended_at(run))
+        day = utc_day(run.ended_or_started_at)
         found.append(Increment(day, PROVIDER_PREFIX + provider, _run_counts(run)))
     return found
 
@@ -137,7 +137,7 @@ def _lateness_increment(old: Task | None, new: Task, run: Run, late_after: timed
 
     A retry is measured against its own due time, a recovery from a crash against the original one.
     """
-    ended_at = _ended_at(run)
+    ended_at = run.ended_or_started_at
     day, hour = utc_day(ended_at), hour_digit(ended_at)
     runs = {HOUR_PREFIX + hour: 1}
     # Verification has no due time that it could miss.
@@ -148,10 +148,6 @@ def _lateness_increment(old: Task | None, new: Task, run: Run, late_after: timed
     if late > _to_milliseconds(late_after):
         runs[LATE_HOUR_PREFIX + hour] = 1
     return Increment(day, LATENESS_COUNTER, runs, {"max": late})
-
-
-def _ended_at(run: Run) -> datetime:
-    return run.ended_at or run.started_at
 
 
 def _category_counter(name: str) -> str:

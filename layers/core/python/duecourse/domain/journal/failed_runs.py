@@ -41,7 +41,7 @@ def is_named_by_counters(old: Task | None, new: Task, *, counted_at: datetime) -
     run = ended_run(old, new)
     if run is None or old is None or not run.is_failure or is_amendment(run, old):
         return False
-    ended_at = run.ended_at or run.started_at
+    ended_at = run.ended_or_started_at
     days = {utc_day(at) for at in (run.started_at, ended_at, counted_at)}
     return old.status is Status.IN_PROGRESS and len(days) == 1
 
@@ -50,7 +50,7 @@ def failed_run_increment(task: Task) -> Increment:
     """Return the increment that names the task's last run, which failed."""
     run = task.run
     assert run is not None  # noqa: S101 - a task whose run ended has one
-    ended_at = run.ended_at or run.started_at
+    ended_at = run.ended_or_started_at
     ref = RunRef(ended_at, task.id, run.id, run.started_at)
     mark = _NOT_AUDITED if to_audit_entry(task, run) is None else _AUDITED
     name = f"{FAILED_PREFIX}{run.error_category}"

@@ -59,7 +59,7 @@ def _event_time(old: Task, new: Task, at: datetime) -> datetime:
     if run is not None and run.ended_at is not None and not is_amendment(run, old):
         return run.ended_at
     # The stream rounds `at` down, so it could precede the run that led to this write.
-    known = [new.created_at, *([new.run.ended_at or new.run.started_at] if new.run else [])]
+    known = [new.created_at, *([new.run.ended_or_started_at] if new.run else [])]
     return new.closed_at or max(at, *known)
 
 
@@ -180,7 +180,7 @@ def _run_end_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail]:
     if old.status is Status.PENDING_VERIFICATION and run.error is None:
         yield EventType.TASK_APPROVED, {"run_id": run.id}
     elif run.status is RunStatus.COMMITTED:
-        late = (run.ended_at or run.started_at) - old.due_at
+        late = run.ended_or_started_at - old.due_at
         detail["late_ms"] = max(0, int(late.total_seconds() * 1000))
     if run.status is RunStatus.COMMITTED:
         yield (EventType.TASK_DELIVERED if new.is_reminder else EventType.TASK_COMPLETED), detail

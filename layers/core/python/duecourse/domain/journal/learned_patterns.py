@@ -81,7 +81,7 @@ def observed_failure(policy: str, run: Run) -> ObservedFailure | None:
         category=run.category,
         rule_category=_rules_category(note) or run.category,
         example=truncate_middle(run.error or "", EXAMPLE_LIMIT),
-        observed_at=run.ended_at or run.started_at,
+        observed_at=run.ended_or_started_at,
     )
 
 

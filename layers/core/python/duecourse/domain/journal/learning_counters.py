@@ -55,7 +55,7 @@ class PatternCounts:
 def learning_increments(task: Task, run: Run) -> Iterator[Increment]:
     """Yield what an ended run teaches."""
     has_succeeded = run.status is RunStatus.COMMITTED
-    ended_at = run.ended_at or run.started_at
+    ended_at = run.ended_or_started_at
     day, note = utc_day(ended_at), run.diagnosis
     if run.is_failure and note is not None and note.fingerprint is not None and run.category:
         latest = RunRef(ended_at, task.id, run.id, run.started_at).to_text()

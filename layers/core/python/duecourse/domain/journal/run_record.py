@@ -106,7 +106,7 @@ def events_from_stored(
     former_detail: dict[str, Any] | None = None,
 ) -> list[Event]:
     """Return the events. `former_detail` is what the run told at its end, if it was amended."""
-    at = run.ended_at or run.started_at
+    at = run.ended_or_started_at
     details = _known_detail(run) | ({"error": former_detail} if former_detail else {})
     return [
         Event(EventType(kind), task_id, at, {**details[known], **rest})
@@ -139,7 +139,7 @@ def to_logged_error(record: RunRecord) -> LoggedError:
         id=run.id,
         task_id=record.task_id,
         subject=record.subject,
-        at=run.ended_at or run.started_at,
+        at=run.ended_or_started_at,
         category=run.error_category,
         message=run.error or "",
         confidence=diagnosis.confidence,

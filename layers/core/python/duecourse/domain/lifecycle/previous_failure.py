@@ -32,7 +32,7 @@ def find_first_failure(previous: Run) -> FirstFailure | None:
     """
     if previous.attempt > 1 or not previous.is_failure:
         return previous.first_failure
-    failed_at = previous.ended_at or previous.started_at
+    failed_at = previous.ended_or_started_at
     return FirstFailure(utc_day(failed_at), previous.error_category)
 
 
@@ -46,7 +46,7 @@ def _waited_seconds(task: Task, previous: Run, note: RunDiagnosis, *, at: dateti
     if task.next_retry_at is None or delay is None:
         return None
     is_server_delay = retry_after is not None and retry_after >= delay
-    latest = (previous.ended_at or previous.started_at) + delay * _MAX_DELAY_FACTOR + _SLACK
+    latest = previous.ended_or_started_at + delay * _MAX_DELAY_FACTOR + _SLACK
     if is_server_delay or at > latest:
         return None
     return round(delay.total_seconds())

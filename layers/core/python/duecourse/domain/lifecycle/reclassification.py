@@ -63,7 +63,7 @@ def reopen(task: Task) -> ReopenedFailure:
         task_id=task.id,
         run_id=run.id,
         failure=_failure(run, note),
-        failed_at=run.ended_at or run.started_at,
+        failed_at=run.ended_or_started_at,
         origin=_origin(run, note),
         effect=Effect.UNKNOWN if run.is_indeterminate else Effect.NONE,
     )

@@ -29,7 +29,7 @@ def track_error(
 
 
 def _record(run: Run, errors: RecentErrors) -> tuple[Run, RecentErrors]:
-    category, at = run.error_category, run.ended_at or run.started_at
+    category, at = run.error_category, run.ended_or_started_at
     if errors.is_newly_blocked(category, at=at):
         run = replace(run, diagnosis=replace(run.diagnosis or NOT_DIAGNOSED, is_newly_blocked=True))
     return run, errors.record(category, at=at)

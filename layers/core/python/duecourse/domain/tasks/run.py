@@ -156,6 +156,11 @@ class Run:
     originally_due_at: datetime | None = None
 
     @property
+    def ended_or_started_at(self) -> datetime:
+        """Return when the run ended, or when it started if its end is not known."""
+        return self.ended_at or self.started_at
+
+    @property
     def is_applied(self) -> bool:
         return self.mutation.status is MutationStatus.APPLIED
 

@@ -50,7 +50,7 @@ def _is_counted(run: Run, counters: Counters) -> bool:
     Those that did not begin and end on one day are not named; they were counted with their record,
     most likely.
     """
-    ended_at = run.ended_at or run.started_at
+    ended_at = run.ended_or_started_at
     if not run.is_failure or utc_day(run.started_at) != utc_day(ended_at):
         return True
     named = counters.list_failed_runs(utc_day(ended_at))

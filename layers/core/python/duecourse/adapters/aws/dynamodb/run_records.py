@@ -13,7 +13,6 @@ from duecourse.adapters.aws.dynamodb.older_items import read_run
 from duecourse.domain.journal.learning_counters import RunRef
 from duecourse.domain.journal.run_record import RunRecord, events_from_stored, events_to_stored
 from duecourse.domain.requests.stored_run import run_to_stored
-from duecourse.domain.tasks.run import Run
 from duecourse.domain.time.instant import from_text, from_text_or_none, to_text, to_text_or_none
 from duecourse.domain.time.utc_days import utc_day
 
@@ -22,7 +21,7 @@ _AMENDABLE = ("ended_run", "next_retry_at")
 
 def to_record_item(record: RunRecord, *, retention: timedelta) -> JournalItem:
     """Return the item of a run, keyed by start and id, so writing it twice gives the same item."""
-    run, ended_at = record.run, _ended_at(record.run)
+    run, ended_at = record.run, record.run.ended_or_started_at
     values: dict[str, Any] = {
         "ended_run": run_to_stored(run),
         "events": events_to_stored(record) or None,
@@ -52,7 +51,7 @@ def to_pointer_items(
     run = record.run
     if not run.is_failure:
         return []
-    ended_at = _ended_at(run)
+    ended_at = run.ended_or_started_at
     keys = [category_key(run.error_category, utc_day(ended_at))] if by_category else []
     if record.subject:
         keys.append(subject_key(record.subject))
@@ -82,7 +81,7 @@ def amend_record(record: RunRecord, *, retention: timedelta) -> None:
         actions.append(attribute.remove() if value is None else attribute.set(value))
     JournalItem(record.task_id, amended.entry).update(actions)
     if record.former_category is not None:
-        ended_at = _ended_at(record.run)
+        ended_at = record.run.ended_or_started_at
         former = category_key(record.former_category, utc_day(ended_at))
         JournalItem(former, error_entry(ended_at, record.run.id)).delete()
 
@@ -131,7 +130,3 @@ def to_ref(pointer: JournalItem) -> RunRef:
 
 def _entry_key(started_at: datetime, run_id: str) -> str:
     return f"r#{to_text(started_at)}#{run_id}"
-
-
-def _ended_at(run: Run) -> datetime:
-    return run.ended_at or run.started_at

@@ -83,10 +83,6 @@ class StoredItem(Model):
         """Ignore the response of an update, which is stored by now even if it is unreadable."""
 
     @property
-    def written_schema(self) -> int:
-        return int(self.schema_version or BEFORE_VERSIONS)
-
-    @property
     def label(self) -> str:
         """Name the item for people, without any of its content."""
         keys = (getattr(self, name) for name in (self._hash_keyname, self._range_keyname) if name)

@@ -24,7 +24,7 @@ from bench.recording import DELIVERED_AT_ONCE, SCANNED, Recording, record
 from local.runtime.template import REGION, ROOT
 from local.testing.faults import short_name
 
-WARM_UP_ROUNDS = 3
+WARM_UP_ROUNDS = 20
 PEERS_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 # Functions that a step consists of, and its tasks.
 STEPS: Mapping[str, tuple[str, Sequence[str], int]] = {

@@ -147,7 +147,7 @@ def test_an_interrupted_exchange_closes_the_connection(
     send_all(session, server, [PLAIN])
     server.answers = [PLAIN, PLAIN]
     with monkeypatch.context() as patch:
-        patch.setattr("http.client.HTTPConnection.getresponse", _interrupt)
+        patch.setattr("duecourse.adapters.aws.http_exchange._read_response", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             session.send(json_request(server.url))
 
@@ -155,7 +155,7 @@ def test_an_interrupted_exchange_closes_the_connection(
     assert len({request[0] for request in server.requests}) == 2
 
 
-def _interrupt(_connection: object) -> None:
+def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 

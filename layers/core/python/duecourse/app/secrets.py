@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from duecourse.app import stores
-from duecourse.ports.integrations import ApiTokens, Keys
+
+if TYPE_CHECKING:
+    from duecourse.ports.integrations import ApiTokens, Keys
 
 
 @cache

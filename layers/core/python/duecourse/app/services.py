@@ -119,7 +119,7 @@ def worker_deps() -> WorkerDeps:
         queue=lazy(queues.work_queue),
         slow_queue=lazy(queues.slow_work_queue),
         failure_queue=lazy(queues.failure_queue),
-        breakers=breaker_deps(),
+        breakers=lazy(breaker_deps),
         quiet_hours=stores.quiet_hours(),
         handlers=registry.handlers(),
         verification_deps=lazy(verification_deps),

@@ -65,7 +65,7 @@ class JsonClient:
         if plan is None or credentials is None:
             usual: Any = super()  # a private method, missing in the type stubs
             return usual._make_api_call(operation_name, api_params)
-        body = json.dumps(api_params, default=_encode, separators=(",", ":")).encode()
+        body = _encode_json(api_params).encode()
         context: dict[str, Any] = {"client_config": self.meta.config, "retries": {}}
         response, parsed = self._send(plan, body, credentials, context)
         self.meta.events.emit(
@@ -185,3 +185,6 @@ def _encode(value: Any) -> Any:
     if isinstance(value, datetime):
         return round(value.timestamp(), 3)
     raise TypeError(f"{type(value).__name__} is not supported in a request")
+
+
+_encode_json = json.JSONEncoder(default=_encode, separators=(",", ":")).encode

@@ -6,12 +6,14 @@ urllib3 prepares for redirects, proxies, chunked bodies and streamed responses, 
 
 from __future__ import annotations
 
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from typing import Any
 
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 from botocore.httpsession import URLLib3Session
+
+from duecourse.adapters.aws.http_exchange import Response, exchange
 
 
 class JsonRequest(AWSPreparedRequest):
@@ -47,14 +49,7 @@ class PooledHttpSession(URLLib3Session):
 def _exchange(connection: Any, request: Any) -> Any:
     """Send the request and return the response. The connection is closed after any error."""
     try:
-        HTTPConnection.putrequest(connection, "POST", "/")
-        for name, value in request.headers.items():
-            HTTPConnection.putheader(connection, name, value)
-        HTTPConnection.endheaders(connection, request.body)
-        response = HTTPConnection.getresponse(connection)
-        headers: Any = response.headers
-        answer: Any = AWSResponse(request.url, response.status, headers, response)
-        answer._content = response.read()
+        response = exchange(connection.sock, request.url, request.headers, request.body)
     except BaseException as error:
         connection.close()
         if isinstance(error, TimeoutError):
@@ -64,4 +59,17 @@ def _exchange(connection: Any, request: Any) -> Any:
                 error=error, request=request, endpoint_url=request.url
             ) from error
         raise
-    return answer
+    if response.must_close:
+        connection.close()
+    return JsonResponse(request.url, response)
+
+
+class JsonResponse(AWSResponse):
+    """A response that was read to its end."""
+
+    def __init__(self, url: str, response: Response) -> None:
+        # botocore's own constructor would convert the headers.
+        self.url, self.status_code = url, response.status
+        self.headers: Any = response.headers
+        self.raw: Any = None
+        self._content = response.body

@@ -11,9 +11,10 @@ from functools import lru_cache
 from hashlib import sha256
 from hmac import digest
 from typing import Any
-from urllib.parse import urlsplit
 
 from botocore.compat import get_current_datetime
+
+from duecourse.adapters.aws.http_exchange import host_of
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _UNSIGNED = ("user-agent",)  # proxies may change it
@@ -30,10 +31,7 @@ class SignedRequest:
     host: str = field(init=False)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        is_default = {"http": 80, "https": 443}.get(parts.scheme) == parts.port
-        port = f":{parts.port}" if parts.port and not is_default else ""
-        object.__setattr__(self, "host", f"{parts.hostname}{port}")
+        object.__setattr__(self, "host", host_of(self.url))
 
 
 def sign(request: SignedRequest, body: bytes, credentials: Any) -> dict[str, str]:

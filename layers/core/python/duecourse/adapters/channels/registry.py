@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from duecourse.adapters.channels import console, discord, slack, telegram
 from duecourse.adapters.channels.platform import OutboundDeps, Platform
 from duecourse.adapters.http.request_errors import UnknownPlatformError
 from duecourse.domain.errors import SettingsError
-from duecourse.ports.integrations import Channel
+
+if TYPE_CHECKING:
+    from duecourse.ports.integrations import Channel
 
 PLATFORMS: dict[str, Platform] = {
     platform.name: platform

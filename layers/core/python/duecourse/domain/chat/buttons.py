@@ -8,7 +8,6 @@ from functools import partial
 from duecourse.domain.chat.chat_message import Button
 from duecourse.domain.chat.occurrence_ref import encode_ref, latest_occurrence_at
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
 from duecourse.domain.tasks.task import Task
 
@@ -34,6 +33,8 @@ def reminder_buttons(task: Task) -> tuple[Button, ...]:
 
 def failure_buttons(task: Task) -> tuple[Button, ...]:
     """Return buttons for the actions that the task's current state allows."""
+    from duecourse.domain.lifecycle import user_actions  # a reminder's buttons do without
+
     buttons = []
     if _can_apply(lambda: user_actions.retry(task, at=task.due_at)):
         buttons.append(Button("Retry now", f"/retry {task.id}"))

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from duecourse.domain.failures.failure import Failure
-from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run import IndeterminatePolicy
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
+
+if TYPE_CHECKING:
+    from duecourse.domain.failures.failure_report import FailureReport
 
 LEASE_EXPIRED_CODE = "worker_vanished"
 REPORT_GRACE_PERIOD = timedelta(minutes=2)  # until the queue redelivers the report
@@ -49,6 +51,10 @@ def lease_expired(task: Task, *, at: datetime) -> bool:
 
 def lease_expired_report(task: Task) -> FailureReport:
     """Return the crash report for a run whose lease expired. It failed when the lease expired."""
+    # A worker takes leases and needs no reports of them.
+    from duecourse.domain.failures.failure import Failure
+    from duecourse.domain.failures.failure_report import FailureReport
+
     run = current_run(task)
     failure = Failure.create(
         "the worker stopped before it could finish, and its lease expired",

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from duecourse.domain.failures.subject import Subject
-from duecourse.domain.tasks.event import Event
 from duecourse.domain.tasks.run import (
     ProviderCall,
     Run,
@@ -19,6 +17,10 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_text, to_text_or_none
+
+if TYPE_CHECKING:
+    from duecourse.domain.failures.subject import Subject
+    from duecourse.domain.tasks.event import Event
 
 MAX_INLINE_RESULT = 16 * 1024
 

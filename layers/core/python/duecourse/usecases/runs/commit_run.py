@@ -7,10 +7,8 @@ from datetime import datetime
 
 from duecourse.domain.errors import NotRecordedError
 from duecourse.domain.lifecycle.run_transitions import commit
-from duecourse.domain.lifecycle.verification import request_verification
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.usecases.limits.circuit_breaker import record_reached
 from duecourse.usecases.runs.phase_runner import FinishedPhases, store_errors_as
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
@@ -48,6 +46,8 @@ def _run_follow_ups(*steps: Callable[[], object]) -> str | None:
 
 
 def _save_for_verification(finished: FinishedPhases, deps: WorkerDeps, now: datetime) -> Task:
+    from duecourse.domain.lifecycle.verification import request_verification  # few tasks need it
+
     verify_until = now + deps.verification_timeout
     after = request_verification(
         finished.updated_task, finished.result, at=now, verify_until=verify_until
@@ -77,6 +77,8 @@ def _report_success_to_breaker(
     """Report a success to the breaker, unless this run only resumed and made no provider call."""
     provider, breakers = finished.task.provider, deps.breakers
     if provider is not None and finished.call is not None:
+        from duecourse.usecases.limits.circuit_breaker import record_reached  # no reminder has one
+
         read = breakers.store.get_last_read(provider)
         started_at = finished.run.started_at
         record_reached(provider, read, started_at=started_at, breakers=breakers, now=now)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.dispatch.lanes import Lane
 from duecourse.domain.dispatch.timing import Dispatch, is_early
@@ -15,8 +15,6 @@ from duecourse.domain.errors import (
     StaleTaskError,
     UnknownTaskError,
 )
-from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.lease import Lease
 from duecourse.domain.lifecycle.run_transitions import claim, defer, first_run
@@ -29,14 +27,17 @@ from duecourse.domain.tasks.handler import (
 from duecourse.domain.tasks.run import ProviderCall
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import REMINDER, Task
-from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.ports.tasks import TaskStore
-from duecourse.usecases.runs.check_admission import check_admission
 from duecourse.usecases.runs.commit_run import commit_run
 from duecourse.usecases.runs.phase_runner import PhaseRunner
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
+
+if TYPE_CHECKING:
+    from duecourse.domain.failures.failure_report import FailureReport
+    from duecourse.domain.failures.subject import Subject
+    from duecourse.domain.tasks.wait import Wait
+    from duecourse.ports.tasks import TaskStore
 
 
 class RunOutcome(StrEnum):
@@ -151,6 +152,9 @@ def _defer_if_not_admitted(
     task: Task, subject: Subject | None, deps: WorkerDeps
 ) -> ExecutionResult | None:
     """Defer the task if it may not run yet. Deferring does not count as a retry."""
+    # A new reminder is claimed without it.
+    from duecourse.usecases.runs.check_admission import check_admission
+
     now = truncate_to_millisecond(deps.clock.now())
     deferral = check_admission(
         task, subject, breakers=deps.breakers, quiet_hours=deps.quiet_hours, now=now
@@ -160,7 +164,13 @@ def _defer_if_not_admitted(
     after = defer(task, until=deferral.until, wait=deferral.wait)
     _save(task, after, deps.store)
     enqueue_if_due_soon(after, queue=deps.queue, now=now)
-    return ExecutionResult(RunOutcome.DEFERRED, error=describe_wait(deferral.wait))
+    return ExecutionResult(RunOutcome.DEFERRED, error=_describe(deferral.wait))
+
+
+def _describe(wait: Wait) -> str | None:
+    from duecourse.domain.tasks.wait_text import describe_wait  # few runs need it
+
+    return describe_wait(wait)
 
 
 def _claim(task: Task, deps: WorkerDeps) -> Task:

@@ -24,9 +24,6 @@ from duecourse.domain.errors import (
     UnresolvedEffectError,
 )
 from duecourse.domain.failures.error_origin import effect_of, origin_of
-from duecourse.domain.failures.failure import Failure
-from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.run_transitions import advance
 from duecourse.domain.origin import Effect
@@ -36,6 +33,8 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
 
 if TYPE_CHECKING:
+    from duecourse.domain.failures.failure_report import FailureReport
+    from duecourse.domain.failures.subject import Subject
     from duecourse.ports.runtime import Clock
     from duecourse.ports.tasks import TaskStore
 
@@ -117,6 +116,10 @@ class PhaseRunner:
         Raises ResultTooLargeError if the report would have to carry a result that no message can
         hold. Then no report is sent and the lease expires, rather than losing the result silently.
         """
+        # Loaded by the first failure: a cold start does without.
+        from duecourse.domain.failures.failure import Failure
+        from duecourse.domain.failures.failure_report import FailureReport
+
         failed_at = truncate_to_millisecond(self._clock.now())
         return FailureReport(
             task_id=self._task.id,

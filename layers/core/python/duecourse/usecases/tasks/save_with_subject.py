@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError
-from duecourse.domain.failures.subject import Subject
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.runtime import Backoff
-from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
+
+if TYPE_CHECKING:
+    from duecourse.domain.failures.subject import Subject
+    from duecourse.ports.runtime import Backoff
+    from duecourse.ports.tasks import Subjects, TaskStore
 
 MAX_ATTEMPTS = 20
 

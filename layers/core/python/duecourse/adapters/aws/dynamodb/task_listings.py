@@ -34,7 +34,6 @@ from duecourse.domain.dispatch.lanes import (
 )
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.lifecycle.task_lane import is_retry_pending
-from duecourse.domain.lifecycle.verification import is_awaiting_person
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -100,6 +99,9 @@ class TaskListings(TaskPages):
         return sorted(found, key=lambda task: (task.due_at, task.id))
 
     def list_to_verify(self, limit: int) -> Sequence[Task]:
+        # The worker has this class too, and never lists.
+        from duecourse.domain.lifecycle.verification import is_awaiting_person
+
         found = self._list_matching((Lane.VERIFICATION,), is_awaiting_person, limit)
         return sorted(found, key=lambda task: (task.due_at, task.id))
 

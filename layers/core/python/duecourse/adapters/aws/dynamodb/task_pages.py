@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duecourse.adapters.aws.dynamodb.list_cursor import Key, ListCursor
 from duecourse.adapters.aws.dynamodb.models import CreatedIndex, DueIndex, SenderIndex, TaskItem
@@ -25,11 +25,13 @@ from duecourse.adapters.aws.dynamodb.task_mapper import (
     to_task,
 )
 from duecourse.domain.dispatch.lanes import DUE_LANES, Lane, partitions_of
-from duecourse.domain.requests.task_filter import TaskFilter
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.tasks import TaskPage
+
+if TYPE_CHECKING:
+    from duecourse.domain.requests.task_filter import TaskFilter
 
 # If the filter matches few tasks, a page is short and still has a cursor.
 MAX_READ_ROUNDS = 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pynamodb.exceptions import PutError, TransactWriteError
 
@@ -12,7 +13,6 @@ from duecourse.adapters.aws.dynamodb.first_claim import update_if_new
 from duecourse.adapters.aws.dynamodb.item_codec import Stored
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.raw_items import Key, get_stored, put_stored
-from duecourse.adapters.aws.dynamodb.subjects import to_subject_item, version_condition
 from duecourse.adapters.aws.dynamodb.task_conditions import (
     NEW_TASK,
     owner_condition,
@@ -29,10 +29,12 @@ from duecourse.adapters.aws.dynamodb.task_mapper import (
 )
 from duecourse.adapters.aws.dynamodb.transaction import write_transaction
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
-from duecourse.domain.failures.subject import Subject
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
+
+if TYPE_CHECKING:
+    from duecourse.domain.failures.subject import Subject
 
 
 class DynamoTaskStore(TaskListings):
@@ -111,6 +113,11 @@ class DynamoTaskStore(TaskListings):
             if new_task is not None:
                 transaction.save(self._to_item(new_task), condition=TaskItem.id.does_not_exist())
             if subject is not None:
+                from duecourse.adapters.aws.dynamodb.subjects import (
+                    to_subject_item,
+                    version_condition,
+                )
+
                 other = to_subject_item(subject)
                 transaction.save(other, condition=version_condition(subject))
 

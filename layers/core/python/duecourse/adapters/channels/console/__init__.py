@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.channels.inbound import InboundParser
+from typing import TYPE_CHECKING
+
 from duecourse.adapters.channels.platform import Inbound, InboundDeps, Platform
+
+if TYPE_CHECKING:
+    from duecourse.adapters.channels.inbound import InboundParser
 
 NAME = "console"
 

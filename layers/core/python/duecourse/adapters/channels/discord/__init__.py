@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.channels.inbound import InboundParser
+from typing import TYPE_CHECKING
+
 from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
@@ -12,7 +13,10 @@ from duecourse.adapters.channels.platform import (
     Platform,
     SecretKey,
 )
-from duecourse.ports.integrations import Channel
+
+if TYPE_CHECKING:
+    from duecourse.adapters.channels.inbound import InboundParser
+    from duecourse.ports.integrations import Channel
 
 NAME = "discord"
 EPHEMERAL = 64  # flag of a message that only its recipient sees

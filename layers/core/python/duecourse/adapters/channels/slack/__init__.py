@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from duecourse.adapters.channels.inbound import InboundParser
 from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
@@ -14,7 +14,10 @@ from duecourse.adapters.channels.platform import (
     Platform,
     SecretKey,
 )
-from duecourse.ports.integrations import Channel
+
+if TYPE_CHECKING:
+    from duecourse.adapters.channels.inbound import InboundParser
+    from duecourse.ports.integrations import Channel
 
 NAME = "slack"
 RESPONSE_URL_HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")

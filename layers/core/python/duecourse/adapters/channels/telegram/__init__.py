@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from duecourse.adapters.channels.inbound import InboundParser
 from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
@@ -15,7 +15,10 @@ from duecourse.adapters.channels.platform import (
     SecretKey,
 )
 from duecourse.domain.chat.buttons import COMMAND_LIMIT
-from duecourse.ports.integrations import Channel
+
+if TYPE_CHECKING:
+    from duecourse.adapters.channels.inbound import InboundParser
+    from duecourse.ports.integrations import Channel
 
 NAME = "telegram"
 LIMITS = ChannelLimits(

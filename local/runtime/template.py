@@ -17,6 +17,7 @@ _STUBBED_TYPES = (
     "AWS::ApiGatewayV2::Api",
     "AWS::SNS::Topic",
 )  # only their names are needed
+_NO_VALUE = object()  # CloudFormation leaves out what resolves to it
 
 
 @cache
@@ -84,6 +85,7 @@ class Resolver:
         }
         self._values |= {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT, "AWS::Partition": "aws"}
         self._values |= {"AWS::StackName": "duecourse", "AWS::URLSuffix": "amazonaws.com"}
+        self._values["AWS::NoValue"] = _NO_VALUE
         for kind in _STUBBED_TYPES:
             self._values |= dict.fromkeys(resources_of_type(template, kind), "local")
 
@@ -113,8 +115,9 @@ class Resolver:
 
     def _resolve_parts(self, value: dict[str, Any] | list[Any]) -> dict[str, Any] | list[Any]:
         if isinstance(value, list):
-            return [self.resolve(part) for part in value]
-        return {key: self.resolve(part) for key, part in value.items()}
+            return [part for part in map(self.resolve, value) if part is not _NO_VALUE]
+        resolved = {key: self.resolve(part) for key, part in value.items()}
+        return {key: part for key, part in resolved.items() if part is not _NO_VALUE}
 
     def _substitute(self, text: str, variables: dict[str, Any]) -> str:
         own = {name: self.resolve(one) for name, one in variables.items()}

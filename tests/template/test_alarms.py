@@ -53,7 +53,8 @@ def test_an_alarm_notifies_the_topic_when_it_starts_and_ends(
 
 def test_alarms_can_publish_to_their_topic(template: Template) -> None:
     """A topic encrypted with the AWS managed key would refuse CloudWatch."""
-    assert "KmsMasterKeyId" not in resources_of_type(template, "AWS::SNS::Topic")["AlarmTopic"]
+    key = resources_of_type(template, "AWS::SNS::Topic")["AlarmTopic"]["KmsMasterKeyId"]
+    assert key == {"Fn::If": ["HasKmsKey", {"Ref": "KmsKeyArn"}, {"Ref": "AWS::NoValue"}]}
 
 
 @every_metric_alarm

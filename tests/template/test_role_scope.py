@@ -21,7 +21,11 @@ WILDCARDS = {
     "dynamodb:ListStreams": ".Arn}/stream/*",  # names no stream, only its table
     "execute-api:ManageConnections": "/@connections/*",  # each connection has its own id
 }
-WITHOUT_RESOURCE: dict[str, str] = {}  # actions for which IAM knows no resource at all
+# Actions for which IAM knows no resource at all, and why a role has them.
+WITHOUT_RESOURCE = {
+    "xray:PutTraceSegments": "traces, if Tracing is on",
+    "xray:PutTelemetryRecords": "traces, if Tracing is on",
+}
 
 
 @every_role

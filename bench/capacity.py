@@ -14,7 +14,7 @@ from bench import prices
 from bench.bill import MILLION
 from bench.capacity_loads import Load, measure_failure, measure_message, measure_task
 from bench.prices import Pricing
-from local.runtime.template import ROOT, Resolver, load_template, resources_of_type
+from local.runtime.template import ROOT, Resolver, function_id, load_template, resources_of_type
 from local.testing.faults import short_name
 
 PAGE = ROOT / "docs" / "capacity.md"
@@ -89,7 +89,7 @@ def read_concurrency(template: dict[str, Any]) -> dict[tuple[str, str], int]:
     resolver = Resolver(template)
     mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping").values()
     return {
-        (short_name(one["FunctionName"]["Ref"]), one["EventSourceArn"]["Fn::GetAtt"][0]): int(
+        (short_name(function_id(one["FunctionName"])), one["EventSourceArn"]["Fn::GetAtt"][0]): int(
             resolver.resolve(one["ScalingConfig"]["MaximumConcurrency"])
         )
         for one in mappings

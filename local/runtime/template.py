@@ -12,6 +12,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
+ALIAS = "live"  # of every function; the template's AutoPublishAlias
 Resources = dict[str, dict[str, Any]]
 _STUBBED_TYPES = (
     "AWS::ApiGatewayV2::Api",
@@ -26,12 +27,20 @@ def load_template(path: Path = ROOT / "template.yaml") -> dict[str, Any]:
 
     It is cached, because loading the translator takes a second.
     """
+    return translate(path)
+
+
+def translate(
+    path: Path = ROOT / "template.yaml",
+    layer_uris: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the template with its code uploaded, of layers to `layer_uris` if they are there."""
     import boto3
     from samtranslator.parser.parser import Parser
     from samtranslator.translator.translator import Translator
     from samtranslator.yaml_helper import yaml_parse
 
-    source = _replace_code_uris(yaml_parse(path.read_text()))
+    source = _replace_code_uris(yaml_parse(path.read_text()), layer_uris)
     session = boto3.Session(region_name=REGION)
     translator = Translator(_ManagedPolicies(), Parser(), boto_session=session)
     result: dict[str, Any] = translator.translate(source, parameter_values={})
@@ -51,13 +60,13 @@ class _ManagedPolicies(dict[str, str]):
         return str(self.get(name))
 
 
-def _replace_code_uris(source: dict[str, Any]) -> dict[str, Any]:
+def _replace_code_uris(source: dict[str, Any], layer_uris: Mapping[str, str]) -> dict[str, Any]:
     """Replace code folders by an S3 URI, which the translator requires."""
     uploaded = "s3://local/code.zip"
     source["Globals"]["Function"]["CodeUri"] = uploaded
-    for resource in source["Resources"].values():
+    for name, resource in source["Resources"].items():
         if resource["Type"] == "AWS::Serverless::LayerVersion":
-            resource["Properties"]["ContentUri"] = uploaded
+            resource["Properties"]["ContentUri"] = layer_uris.get(name, uploaded)
     return source
 
 
@@ -67,6 +76,17 @@ def resources_of_type(template: dict[str, Any], resource_type: str) -> Resources
         for name, resource in template["Resources"].items()
         if resource["Type"] == resource_type
     }
+
+
+def function_id(reference: Any) -> str:
+    """Return the logical id of the function that a Ref, a GetAtt or a name in a Sub stands for.
+
+    Everything that calls a function calls its alias, whose name SAM makes from the function's.
+    """
+    match reference:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), "Arn"]} | str(name):
+            return name.removesuffix(f"Alias{ALIAS}")
+    raise ValueError(f"{reference} is not a function")
 
 
 class Resolver:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from local.runtime.template import load_template, resources_of_type
+from local.runtime.template import function_id, load_template, resources_of_type
 from local.testing.faults import short_name
 
 Permission = tuple[str, str]  # an action and its resource: ("dynamodb:Query", "TasksTable")
@@ -122,7 +122,7 @@ def _event_sources(function: str) -> list[tuple[str, str]]:
     return [
         (mapping["EventSourceArn"]["Fn::GetAtt"][0], mapping["EventSourceArn"]["Fn::GetAtt"][1])
         for mapping in mappings
-        if short_name(mapping["FunctionName"]["Ref"]) == function
+        if short_name(function_id(mapping["FunctionName"])) == function
     ]
 
 

@@ -11,7 +11,7 @@ from duecourse.domain.alerts.rules import BUDGET_LEVELS, MAX_LATE_PERCENT, Alert
 from duecourse.usecases.alerts.collect import CollectedSignals
 
 from functions.alerts import app
-from local.runtime.template import ROOT, load_template, resources_of_type
+from local.runtime.template import ROOT, function_id, load_template, resources_of_type
 
 Template = dict[str, Any]
 ALARMS = sorted(resources_of_type(load_template(), "AWS::CloudWatch::Alarm"))
@@ -94,7 +94,7 @@ def test_every_alarm_period_has_a_data_point(template: Template, alarm: str) -> 
         rule["ScheduleExpression"]
         for rule in rules
         for target in rule["Targets"]
-        if target["Arn"] == {"Fn::GetAtt": ["AlertsFunction", "Arn"]}
+        if function_id(target["Arn"]) == "AlertsFunction"
     ]
     assert rate == "rate(5 minutes)"
     assert _alarm(template, alarm)["Period"] >= 2 * timedelta(minutes=5).total_seconds()

@@ -13,6 +13,7 @@ from tests.support.role_policies import allowed_calls, polled_by_lambda, stateme
 Template = dict[str, Any]
 ROLES = sorted(resources_of_type(load_template(), "AWS::IAM::Role"))
 FUNCTIONS = sorted(resources_of_type(load_template(), "AWS::Lambda::Function"))
+DEPLOYMENT_ROLES = ["DeploymentRole", "HttpDeploymentRole"]
 every_role = pytest.mark.parametrize("role", ROLES)
 every_function = pytest.mark.parametrize("function", FUNCTIONS)
 # A wildcard is the whole of what IAM knows for these, or stands for names that AWS gives later.
@@ -41,16 +42,17 @@ def test_a_function_has_a_role_of_its_own(template: Template, function: str) -> 
     assert properties["Role"] == {"Fn::GetAtt": [f"{function}Role", "Arn"]}
 
 
-def test_every_role_belongs_to_a_function() -> None:
-    assert [f"{function}Role" for function in FUNCTIONS] == ROLES
+def test_every_role_belongs_to_a_function_or_to_deployments() -> None:
+    assert sorted([*(f"{function}Role" for function in FUNCTIONS), *DEPLOYMENT_ROLES]) == ROLES
 
 
 @every_role
-def test_only_lambda_may_assume_a_role(template: Template, role: str) -> None:
+def test_only_one_service_may_assume_a_role(template: Template, role: str) -> None:
     document = resources_of_type(template, "AWS::IAM::Role")[role]["AssumeRolePolicyDocument"]
     [statement] = document["Statement"]
+    service = "codedeploy" if role in DEPLOYMENT_ROLES else "lambda"
 
-    assert statement["Principal"] == {"Service": "lambda.amazonaws.com"}
+    assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
     assert statement["Action"] == "sts:AssumeRole"
 
 

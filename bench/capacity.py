@@ -14,7 +14,7 @@ from bench import prices
 from bench.bill import MILLION
 from bench.capacity_loads import Load, measure_failure, measure_message, measure_task
 from bench.prices import Pricing
-from local.runtime.template import ROOT, load_template, resources_of_type
+from local.runtime.template import ROOT, Resolver, function_id, load_template, resources_of_type
 from local.testing.faults import short_name
 
 PAGE = ROOT / "docs" / "capacity.md"
@@ -29,6 +29,7 @@ LAMBDA_CONCURRENCY = 1_000
 PUT_EVENTS_PER_SECOND = 10_000
 # A new on-demand table has a partition, and its stream a shard, for each 1,000 write units.
 STREAM_SHARDS = WRITES_PER_NEW_TABLE // WRITES_PER_PARTITION
+SLOW_WORK_QUEUE = "SlowWorkQueue"
 SCAN_SECONDS = 45.0  # of the scanner's 55, it keeps 10 for its end
 SCAN_INTERVAL = 60.0
 _SHARDED_INDEXES = ("DueIndex", "CreatedIndex")
@@ -41,7 +42,10 @@ _TABLES = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What template.yaml and the account allow."""
+    """What template.yaml and the account allow.
+
+    `concurrency` is that of the functions that read a queue; of the worker, for reminders.
+    """
 
     shard_count: int
     requests_per_second: float
@@ -51,6 +55,7 @@ class Settings:
     writes_per_table: int = WRITES_PER_NEW_TABLE
     lambda_concurrency: int = LAMBDA_CONCURRENCY
     scanner_memory_mb: int = 512
+    slow_work_concurrency: int = LAMBDA_CONCURRENCY
 
 
 @dataclass(frozen=True)
@@ -62,21 +67,34 @@ class Limit:
 
 def read_settings(template: dict[str, Any]) -> Settings:
     """Return the settings of a new stack with all defaults."""
-    mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping")
-    concurrency = {
-        short_name(one["FunctionName"]["Ref"]): one["ScalingConfig"]["MaximumConcurrency"]
-        for one in mappings.values()
-        if "ScalingConfig" in one
-    }
+    concurrency = read_concurrency(template)
     stages = resources_of_type(template, "AWS::ApiGatewayV2::Stage")
     live_routes = stages["LiveStage"]["DefaultRouteSettings"]
     return Settings(
         shard_count=int(template["Parameters"]["ShardCount"]["Default"]),
         requests_per_second=template["Parameters"]["RequestsPerSecond"]["Default"],
         connections_per_second=live_routes["ThrottlingRateLimit"],
-        concurrency=concurrency,
+        concurrency={
+            function: limit
+            for (function, queue), limit in concurrency.items()
+            if queue != SLOW_WORK_QUEUE and "DeadLetter" not in queue
+        },
         scanner_memory_mb=Pricing(template).memory_mb("scanner"),
+        slow_work_concurrency=concurrency["worker", SLOW_WORK_QUEUE],
     )
+
+
+def read_concurrency(template: dict[str, Any]) -> dict[tuple[str, str], int]:
+    """Return `MaximumConcurrency` of each function and queue that it reads."""
+    resolver = Resolver(template)
+    mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    return {
+        (short_name(function_id(one["FunctionName"])), one["EventSourceArn"]["Fn::GetAtt"][0]): int(
+            resolver.resolve(one["ScalingConfig"]["MaximumConcurrency"])
+        )
+        for one in mappings
+        if "ScalingConfig" in one
+    }
 
 
 def find_limits(load: Load, settings: Settings) -> list[Limit]:
@@ -111,10 +129,16 @@ def _function_limits(load: Load, settings: Settings) -> Iterator[Limit]:
     yield Limit(
         "Lambda: concurrency of the account", settings.lambda_concurrency / busy, "the quota"
     )
-    for function, concurrency in settings.concurrency.items():
+    limits = dict(settings.concurrency)
+    if load.is_slow:
+        limits["worker"] = settings.slow_work_concurrency
+    for function, concurrency in limits.items():
         if (seconds := load.seconds.get(function, 0)) > 0:
-            rate, remedy = concurrency / seconds, f"`MaximumConcurrency` of the {function} function"
-            yield Limit(f"Lambda: concurrency of the {function} function", rate, remedy)
+            remedy = f"`MaximumConcurrency` of the {function} function"
+            if function == "worker":
+                remedy = f"`{'SlowWorkConcurrency' if load.is_slow else 'WorkConcurrency'}`"
+            name = f"Lambda: concurrency of the {function} function"
+            yield Limit(name, concurrency / seconds, remedy)
     if (seconds := load.seconds.get("scanner", 0)) > 0:
         rate = SCAN_SECONDS / SCAN_INTERVAL / seconds_per_dispatch(settings)
         yield Limit("Lambda: one scanner a minute", rate, "the memory of the scanner")

@@ -26,13 +26,15 @@ SCANNER = "scanner"
 class Load:
     """What one unit of work uses, by function: seconds of Lambda, calls, requests and units.
 
-    `written` are the write units by kind of item and index, of all functions.
+    `written` are the write units by kind of item and index, of all functions. `is_slow`: the worker
+    gets it from the queue of slow work.
     """
 
     seconds: Mapping[str, float]
     requests: float
     bus_requests: float
     written: Mapping[str, float]
+    is_slow: bool = False
 
     def minus(self, other: Load) -> Load:
         return Load(
@@ -51,7 +53,7 @@ def measure_failure() -> Load:
     """Return what a failed attempt adds to an action from chat, with its retry."""
     failing = measure_actions(FAILURES, CODE_ERROR, interval=AT_ONCE, channel=CHAT)
     done = measure_actions(FAILURES, interval=AT_ONCE, channel=CHAT)
-    return _to_load(failing, FAILURES).minus(_to_load(done, FAILURES))
+    return replace(_to_load(failing, FAILURES).minus(_to_load(done, FAILURES)), is_slow=True)
 
 
 def measure_message() -> Load:

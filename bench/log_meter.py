@@ -23,6 +23,7 @@ from aws_lambda_powertools.shared.constants import METRICS_DISABLED_ENV
 
 from local.runtime.call_interceptor import current_function
 from local.runtime.stack import Stack
+from local.runtime.template import resources_of_type
 
 EVENT_OVERHEAD = 26  # CloudWatch Logs adds these bytes to each event
 _LEVEL = logging.INFO  # LogLevel's default
@@ -35,6 +36,16 @@ _SYSTEM_LINES = (
     "Memory Size: 512 MB\tMax Memory Used: 104 MB\t\n",
 )
 _QUIET_SYSTEM_LEVELS = {"WARN"}
+# What a request to create a task has in the log of API Gateway.
+_REQUEST_VALUES = {
+    "identity.sourceIp": "203.0.113.117",
+    "authorizer.name": "backend",
+    "httpMethod": "POST",
+    "path": "/tasks",
+    "status": "201",
+    "responseLatency": "41",
+    "requestId": "JKJaXmPLvHcESHA=",
+}
 
 
 class LogMeter(TextIOBase):
@@ -92,6 +103,24 @@ def system_log_bytes(properties: Mapping[str, Any]) -> int:
     ):
         return 0
     return sum(len(line) - 1 + EVENT_OVERHEAD for line in _SYSTEM_LINES)
+
+
+def access_log_bytes(template: dict[str, Any]) -> int:
+    """Return the bytes of the line that API Gateway logs for one HTTP request."""
+    stages = resources_of_type(template, "AWS::ApiGatewayV2::Stage").values()
+    formats = [
+        settings["Format"]
+        for stage in stages
+        if (settings := _by_default(stage.get("AccessLogSettings", {})))
+        and "httpMethod" in settings.get("Format", "")
+    ]
+    return sum(len(_render(one)) + EVENT_OVERHEAD for one in formats)
+
+
+def _render(log_format: str) -> str:
+    for name, value in _REQUEST_VALUES.items():
+        log_format = log_format.replace(f"$context.{name}", value)
+    return log_format
 
 
 def _by_default(value: Any) -> Any:

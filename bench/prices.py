@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench.log_meter import system_log_bytes
+from bench.log_meter import access_log_bytes, system_log_bytes
 from bench.meter import Usage
 from local.runtime.template import resources_of_type
 from local.testing.faults import short_name
@@ -56,19 +56,22 @@ class Pricing:
     def __init__(self, template: dict[str, Any]) -> None:
         functions = resources_of_type(template, "AWS::Lambda::Function")
         self._functions = {short_name(name): one for name, one in functions.items()}
+        self._access_log_bytes = access_log_bytes(template)
 
     def price(self, usage: Mapping[str, Usage]) -> dict[str, float]:
         """Return dollars by billed item."""
         parts = usage.values()
+        http_calls = usage[API].invocations if API in usage else 0
+        log_bytes = self.log_bytes(usage) + http_calls * self._access_log_bytes
         return {
             "DynamoDB writes": PER_WRITE_UNIT * sum(part.write_units for part in parts),
             "DynamoDB reads": PER_READ_UNIT * sum(part.read_units for part in parts),
             "SQS requests": PER_SQS_REQUEST * sum(part.sqs_requests for part in parts),
             "Lambda requests": PER_INVOCATION * sum(part.invocations for part in parts),
             "Lambda GB-seconds": PER_GB_SECOND_ARM64 * self.gb_seconds(usage),
-            "HTTP API": PER_HTTP_API_CALL * (usage[API].invocations if API in usage else 0),
+            "HTTP API": PER_HTTP_API_CALL * http_calls,
             "event bus": PER_BUS_EVENT * sum(part.bus_events for part in parts),
-            "logs": PER_LOG_GB * self.log_bytes(usage) / 1e9,
+            "logs": PER_LOG_GB * log_bytes / 1e9,
             "reads of secrets": PER_SECRET_READ * sum(part.secret_reads for part in parts),
         }
 

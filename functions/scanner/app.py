@@ -17,8 +17,7 @@ metrics = Metrics(service="scanner")
 
 
 @logger.inject_lambda_context
-@metrics.log_metrics
-@reports_unreadable(logger, metrics)
+@reports_unreadable(logger, metrics, is_only_metric=True)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     deps = ScanDeps(
         store=stores.task_store(),
@@ -28,7 +27,9 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         has_time=lambda: context.get_remaining_time_in_millis() > RESERVED_MS,
     )
     result = scan_due(deps, stores.scan_cursors(), shard_count=stores.settings().shard_count)
-    metrics.add_metric("TasksDispatched", MetricUnit.Count, result.dispatched_count)
+    if result.dispatched_count:  # a metric of zeros would cost more than the ticks
+        metrics.add_metric("TasksDispatched", MetricUnit.Count, result.dispatched_count)
+        metrics.flush_metrics()
     if result.dispatched_count or not result.is_complete:
         logger.info("scanned", dispatched=result.dispatched_count, is_complete=result.is_complete)
     return {"dispatched": result.dispatched_count, "is_complete": result.is_complete}

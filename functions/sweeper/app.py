@@ -30,8 +30,7 @@ metrics = Metrics(service="sweeper")
 
 
 @logger.inject_lambda_context
-@metrics.log_metrics
-@reports_unreadable(logger, metrics)
+@reports_unreadable(logger, metrics, is_only_metric=True)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     def has_time() -> bool:
         return context.get_remaining_time_in_millis() > RESERVED_MS
@@ -59,11 +58,19 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         "days_summed_up": _run_duty(lambda: stores.counters().compact(now=stores.clock().now())),
         "unreadable": _note_unreadable(),
     }
-    for metric, name in COUNT_OF.items():
-        metrics.add_metric(metric, MetricUnit.Count, counts[name])
+    _write_metrics(counts)
     if any(counts.values()):
         logger.info("swept", **counts)
     return counts
+
+
+def _write_metrics(counts: dict[str, int]) -> None:
+    """Write what happened. A metric costs more a month than all ticks, so zeros are left out."""
+    happened = {metric: counts[name] for metric, name in COUNT_OF.items() if counts[name]}
+    for metric, count in happened.items():
+        metrics.add_metric(metric, MetricUnit.Count, count)
+    if happened:
+        metrics.flush_metrics()
 
 
 def _run_duty(duty: Callable[[], int]) -> int:

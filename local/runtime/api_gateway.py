@@ -26,9 +26,9 @@ from local.runtime.caller_check import is_typed
 from local.runtime.control_routes import ControlRoutes, read_playground_file
 from local.runtime.functions import InvocationError
 from local.runtime.stack import Stack
-from local.runtime.template import ACCOUNT, load_template, resources_of_type
+from local.runtime.template import ACCOUNT, function_id, load_template, resources_of_type
 
-_FUNCTION_ARN = re.compile(r"\$\{(\w+)\.Arn\}")
+_FUNCTION_ALIAS = re.compile(r"\$\{(\w+)\}/invocations")
 
 
 @dataclass(frozen=True)
@@ -137,10 +137,11 @@ def _load_routes() -> list[Route]:
         for path, methods in api["Body"]["paths"].items():
             for method, operation in methods.items():
                 integration = operation["x-amazon-apigateway-integration"]
-                function = _FUNCTION_ARN.findall(integration["uri"]["Fn::Sub"])[-1]
+                [alias] = _FUNCTION_ALIAS.findall(integration["uri"]["Fn::Sub"])
                 http_method = None if method.startswith("x-") else method.upper()
                 name = authorizer_name(operation.get("security", ()))
                 authorizer = authorizers[name] if name else None
+                function = function_id(alias)
                 routes.append(Route(http_method, _compile_path(path), function, path, authorizer))
     return sorted(routes, key=lambda route: route.specificity, reverse=True)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from local.runtime.clock import LocalClock
 from local.runtime.functions import InvocationError
-from local.runtime.template import ACCOUNT, REGION
+from local.runtime.template import ACCOUNT, REGION, function_id
 
 NO_AUTHORIZER = "NONE"
 MAX_CACHED = 1_000
@@ -50,7 +50,7 @@ def authorizer_name(security: Sequence[Mapping[str, Any]]) -> str | None:
 
 def _parse_authorizer(name: str, scheme: Mapping[str, Any]) -> Authorizer:
     settings = scheme["x-amazon-apigateway-authorizer"]
-    [function] = [arn["Fn::GetAtt"][0] for arn in settings["authorizerUri"]["Fn::Sub"][1].values()]
+    [function] = map(function_id, settings["authorizerUri"]["Fn::Sub"][1].values())
     sources = settings["identitySource"]
     if any(not source.startswith(_HEADER_SOURCE) for source in sources):
         raise ValueError(

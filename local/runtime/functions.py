@@ -21,7 +21,7 @@ from local.runtime.aws_backend import AwsBackend
 from local.runtime.call_interceptor import attribute_calls_to
 from local.runtime.clock import LocalClock
 from local.runtime.dry_run import DryRun, SilentReporter, read_soonest_due, run_dry
-from local.runtime.template import ACCOUNT, REGION, resources_of_type
+from local.runtime.template import ACCOUNT, ALIAS, REGION, resources_of_type
 from local.testing.faults import SimulatedCrash, short_name
 
 logger = logging.getLogger("duecourse.local")
@@ -51,7 +51,7 @@ class Context:
 
     @property
     def invoked_function_arn(self) -> str:
-        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self.function_name}"
+        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self.function_name}:{ALIAS}"
 
     def get_remaining_time_in_millis(self) -> int:
         left = self.deadline - self.clock.now()

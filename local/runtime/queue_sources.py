@@ -10,7 +10,7 @@ from typing import Any
 from local.runtime import aws_clients
 from local.runtime.aws_backend import AwsBackend
 from local.runtime.functions import Functions, InvocationError
-from local.runtime.template import REGION, Resolver, resources_of_type
+from local.runtime.template import REGION, Resolver, function_id, resources_of_type
 
 _EMPTY_RECEIVE_DELAY = timedelta(seconds=1)
 # The most that are received on a real clock before requests and other sources get a turn.
@@ -122,7 +122,7 @@ def make_queue_sources(
     return [
         QueueSource(
             arn,
-            mapping["FunctionName"]["Ref"],
+            function_id(mapping["FunctionName"]),
             mapping["BatchSize"],
             functions,
             backend,

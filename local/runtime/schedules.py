@@ -13,7 +13,7 @@ from duecourse.domain.time.instant import to_text
 
 from local.runtime.functions import Functions, InvocationError
 from local.runtime.idle_ticks import TickFinder
-from local.runtime.template import ACCOUNT, REGION, resources_of_type
+from local.runtime.template import ACCOUNT, REGION, function_id, resources_of_type
 
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 # The benchmarks move it, because AWS does not tick at whole seconds.
@@ -89,7 +89,7 @@ def make_schedules(
     rules = resources_of_type(template, "AWS::Events::Rule").values()
     return [
         Schedule(
-            target["Arn"]["Fn::GetAtt"][0],
+            function_id(target["Arn"]),
             _parse_period(rule["ScheduleExpression"]),
             functions,
             can_skip,

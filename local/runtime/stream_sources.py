@@ -12,7 +12,7 @@ from local.runtime import aws_clients
 from local.runtime.aws_backend import AwsBackend
 from local.runtime.clock import LocalClock
 from local.runtime.functions import Functions, InvocationError
-from local.runtime.template import Resolver, resources_of_type
+from local.runtime.template import Resolver, function_id, resources_of_type
 
 _RETRY_AFTER = timedelta(seconds=1)
 _MAX_RETRY_AFTER = timedelta(minutes=1)
@@ -36,7 +36,7 @@ class StreamSource:
     ) -> None:
         self._mapping = mapping
         self._waits_for_batches = waits_for_batches
-        self._function = mapping["FunctionName"]["Ref"]
+        self._function = function_id(mapping["FunctionName"])
         self._table = table
         self._functions = functions
         self._clock = clock

@@ -12,11 +12,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
+ALIAS = "live"  # of every function; the template's AutoPublishAlias
 Resources = dict[str, dict[str, Any]]
 _STUBBED_TYPES = (
     "AWS::ApiGatewayV2::Api",
     "AWS::SNS::Topic",
 )  # only their names are needed
+_NO_VALUE = object()  # CloudFormation leaves out what resolves to it
 
 
 @cache
@@ -25,12 +27,20 @@ def load_template(path: Path = ROOT / "template.yaml") -> dict[str, Any]:
 
     It is cached, because loading the translator takes a second.
     """
+    return translate(path)
+
+
+def translate(
+    path: Path = ROOT / "template.yaml",
+    layer_uris: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the template with its code uploaded, of layers to `layer_uris` if they are there."""
     import boto3
     from samtranslator.parser.parser import Parser
     from samtranslator.translator.translator import Translator
     from samtranslator.yaml_helper import yaml_parse
 
-    source = _replace_code_uris(yaml_parse(path.read_text()))
+    source = _replace_code_uris(yaml_parse(path.read_text()), layer_uris)
     session = boto3.Session(region_name=REGION)
     translator = Translator(_ManagedPolicies(), Parser(), boto_session=session)
     result: dict[str, Any] = translator.translate(source, parameter_values={})
@@ -50,13 +60,13 @@ class _ManagedPolicies(dict[str, str]):
         return str(self.get(name))
 
 
-def _replace_code_uris(source: dict[str, Any]) -> dict[str, Any]:
+def _replace_code_uris(source: dict[str, Any], layer_uris: Mapping[str, str]) -> dict[str, Any]:
     """Replace code folders by an S3 URI, which the translator requires."""
     uploaded = "s3://local/code.zip"
     source["Globals"]["Function"]["CodeUri"] = uploaded
-    for resource in source["Resources"].values():
+    for name, resource in source["Resources"].items():
         if resource["Type"] == "AWS::Serverless::LayerVersion":
-            resource["Properties"]["ContentUri"] = uploaded
+            resource["Properties"]["ContentUri"] = layer_uris.get(name, uploaded)
     return source
 
 
@@ -66,6 +76,17 @@ def resources_of_type(template: dict[str, Any], resource_type: str) -> Resources
         for name, resource in template["Resources"].items()
         if resource["Type"] == resource_type
     }
+
+
+def function_id(reference: Any) -> str:
+    """Return the logical id of the function that a Ref, a GetAtt or a name in a Sub stands for.
+
+    Everything that calls a function calls its alias, whose name SAM makes from the function's.
+    """
+    match reference:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), "Arn"]} | str(name):
+            return name.removesuffix(f"Alias{ALIAS}")
+    raise ValueError(f"{reference} is not a function")
 
 
 class Resolver:
@@ -84,6 +105,7 @@ class Resolver:
         }
         self._values |= {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT, "AWS::Partition": "aws"}
         self._values |= {"AWS::StackName": "duecourse", "AWS::URLSuffix": "amazonaws.com"}
+        self._values["AWS::NoValue"] = _NO_VALUE
         for kind in _STUBBED_TYPES:
             self._values |= dict.fromkeys(resources_of_type(template, kind), "local")
 
@@ -113,8 +135,9 @@ class Resolver:
 
     def _resolve_parts(self, value: dict[str, Any] | list[Any]) -> dict[str, Any] | list[Any]:
         if isinstance(value, list):
-            return [self.resolve(part) for part in value]
-        return {key: self.resolve(part) for key, part in value.items()}
+            return [part for part in map(self.resolve, value) if part is not _NO_VALUE]
+        resolved = {key: self.resolve(part) for key, part in value.items()}
+        return {key: part for key, part in resolved.items() if part is not _NO_VALUE}
 
     def _substitute(self, text: str, variables: dict[str, Any]) -> str:
         own = {name: self.resolve(one) for name, one in variables.items()}

@@ -21,7 +21,8 @@ every_retained_table = pytest.mark.parametrize(
 def test_a_table_is_encrypted(template: Template, table: str) -> None:
     properties = resources_of_type(template, "AWS::DynamoDB::Table")[table]
 
-    assert properties["SSESpecification"] == {"SSEEnabled": True}
+    assert properties["SSESpecification"]["SSEEnabled"] is True
+    assert properties["SSESpecification"]["SSEType"] == "KMS"
 
 
 @every_retained_table

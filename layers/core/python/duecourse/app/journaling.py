@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from duecourse.app import queues, services, stores
@@ -57,4 +58,5 @@ def rejournal_deps() -> RejournalDeps:
     deps = journal_deps(
         set_aside=fail_again, on_retry=lambda *_: None, on_publish_error=lambda _: None
     )
+    deps = replace(deps, journal=stores.redrive_journal())
     return RejournalDeps(parse_change, deps, stores.task_store())

@@ -85,6 +85,15 @@ def journal() -> Journal:
 
 
 @cache
+def redrive_journal() -> Journal:
+    """Return the journal as the API writes it: its role refuses audit entries in a batch."""
+    from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
+
+    _bind_tables()
+    return DynamoJournal(retention=settings().retention, batches_audit=False)
+
+
+@cache
 def error_log() -> ErrorLog:
     from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
 

@@ -41,6 +41,8 @@ class QueueRecord:
         return int(self.attributes["ApproximateReceiveCount"])
 
 
+# A log line names its function and request; the rest is longer than many messages.
+_LEFT_OUT = ("cold_start", "function_arn", "function_memory_size")
 RecordHandler = Callable[[QueueRecord], None]
 SortKey = Callable[[dict[str, Any]], str]
 
@@ -69,6 +71,7 @@ def sqs_batch_handler(
     @metrics.log_metrics
     @reports_unreadable(logger, metrics)
     def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+        logger.remove_keys(_LEFT_OUT)
         records = event["Records"]
         metrics.add_metric(received_metric, MetricUnit.Count, len(records))
         if sort_key is not None:

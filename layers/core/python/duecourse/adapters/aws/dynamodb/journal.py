@@ -31,15 +31,23 @@ _CURSOR_PATTERN = re.compile(r"[0-9T:.Z-]{24}#[ -~]{1,100}")
 
 
 class DynamoJournal:
-    def __init__(self, *, retention: timedelta) -> None:
+    """`batches_audit`: False if the role refuses audit entries in a batch, which may delete."""
+
+    def __init__(self, *, retention: timedelta, batches_audit: bool = True) -> None:
         self._retention = retention
+        self._batches_audit = batches_audit
 
     def write(self, batch: Sequence[JournalEntries]) -> None:
         """Write the entries of a batch of changes with as few requests as possible.
 
         Keys contain the task's version or the run's id, so writing twice stores the same items.
         """
-        put_all([item for entries in batch for item in self._to_items(entries)])
+        items = [item for entries in batch for item in self._to_items(entries)]
+        audit = [item for entries in batch for item in self._to_audit_items(entries)]
+        put_all([*items, *audit] if self._batches_audit else items)
+        if not self._batches_audit:
+            for item in audit:
+                item.save()
         for entries in batch:
             if entries.record is not None and entries.record.is_amendment:
                 amend_record(entries.record, retention=self._retention)
@@ -75,6 +83,8 @@ class DynamoJournal:
             )
             if not entries.record.is_amendment:
                 yield to_record_item(entries.record, retention=self._retention)
+
+    def _to_audit_items(self, entries: JournalEntries) -> Iterator[JournalItem]:
         if entries.execution is not None:
             yield self._make_audit_item(entries.execution, entries.execution.run_id)
 

@@ -1,0 +1,49 @@
+"""Every queue is read with a bound, so that no kind of work takes the room of another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench.capacity import AIMS, LAMBDA_CONCURRENCY, read_concurrency
+from local.runtime.template import resources_of_type
+
+Template = dict[str, Any]
+WORK, SLOW_WORK = ("worker", "WorkQueue"), ("worker", "SlowWorkQueue")
+# The HTTP API at its default rate with 50 ms a request, its authorizer, the streams, the schedules.
+OTHER_FUNCTIONS = 200
+
+
+def test_every_queue_is_read_with_a_maximum_concurrency(template: Template) -> None:
+    mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    queues = resources_of_type(template, "AWS::SQS::Queue")
+    read = [one for one in mappings if one["EventSourceArn"]["Fn::GetAtt"][0] in queues]
+
+    assert len(read) == len(queues)
+    assert [one for one in read if "MaximumConcurrency" not in one.get("ScalingConfig", {})] == []
+
+
+def test_reminders_have_room_while_all_other_work_is_at_its_bound(template: Template) -> None:
+    limits = read_concurrency(template)
+    others = sum(limit for source, limit in limits.items() if source != WORK)
+
+    assert limits[WORK] + others + OTHER_FUNCTIONS <= LAMBDA_CONCURRENCY
+
+
+def test_the_bound_of_reminders_reaches_the_aim_with_a_slow_chat_platform(
+    template: Template,
+) -> None:
+    """Each message of a batch of ten waits for the platform, one after the other."""
+    seconds_per_message = 0.3
+
+    assert read_concurrency(template)[WORK] / seconds_per_message >= AIMS["tasks"]
+
+
+def test_the_bounds_of_the_worker_are_parameters(template: Template) -> None:
+    defaults = {
+        name: template["Parameters"][name] for name in ("WorkConcurrency", "SlowWorkConcurrency")
+    }
+
+    assert {one["MinValue"] for one in defaults.values()} == {2}  # the least that AWS accepts
+    limits = read_concurrency(template)
+    assert limits[WORK] == defaults["WorkConcurrency"]["Default"]
+    assert limits[SLOW_WORK] == defaults["SlowWorkConcurrency"]["Default"]

@@ -67,9 +67,17 @@ def test_an_hour_of_a_thousand_strangers_has_no_effect(client: StackClient) -> N
 
     assert invoked["webhook"] == MINUTES * (MESSAGES_PER_MINUTE + 1)
     assert invoked["chat"] == replies == MINUTES  # strangers are not even queued
+    assert calls_of_webhook(client) == {"sqs.SendMessage": MINUTES}
     assert invoked["worker"] == 0
     assert client.items("/tasks") == []
     assert {sent["target"] for sent in client.outbox()} == {str(KNOWN_SENDER)}
+
+
+def calls_of_webhook(client: StackClient) -> dict[str, int]:
+    """Return how often it called AWS, without the secret, which it reads every five minutes."""
+    counts = client.stack.calls.counts.items()
+    secret = "secretsmanager.GetSecretValue"
+    return {call: n for (name, call), n in counts if name == "webhook" and call != secret}
 
 
 def seconds_until_reply(client: StackClient, minute: int) -> timedelta:

@@ -56,7 +56,7 @@ class Message:
     @property
     def user_id(self) -> str:
         """The sender's id on the platform, without the team."""
-        return self.sender_id.removeprefix(f"{self.team}:")
+        return self.sender_id.removeprefix(f"{self.team}:") if self.team else self.sender_id
 
     @property
     def task_id(self) -> str:

@@ -16,6 +16,7 @@ from duecourse.app import registry, services
 
 from local.runtime.aws_backend import AwsBackend
 from local.runtime.call_interceptor import CallInterceptor
+from local.runtime.chat_environment import read_chat_environment
 from local.runtime.clock import LocalClock
 from local.runtime.functions import Functions
 from local.runtime.moto_backend import MotoBackend
@@ -69,6 +70,7 @@ class Stack:
         # Invoked at AWS_ENDPOINT_URL_LAMBDA, for example by `sam local start-lambda`.
         self._lambda_functions = os.environ.get("LAMBDA_FUNCTIONS", "")
         self._adapt_delays = os.environ.get("ADAPT_DELAYS", "off")
+        self._chat_environment = read_chat_environment()
         self._exit_stack = ExitStack()
         self._template: dict[str, Any] = template or {}
         self.clock = LocalClock(is_manual=is_clock_manual, starts_at=starts_at)
@@ -168,6 +170,7 @@ class Stack:
             }
             | {"LAMBDA_FUNCTIONS": self._lambda_functions, "CHANNELS": ",".join(read_chat_tokens())}
             | {"ADAPT_DELAYS": self._adapt_delays}
+            | self._chat_environment
         )
         self._register_adapters()
         return self._build_sources(resolver)

@@ -194,6 +194,17 @@ def test_up_accepts_webhooks_only_from_an_allowed_tunnel_host(
         assert refused.value.code == status
 
 
+def test_up_names_an_invalid_entry_of_chat_access(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAT_ACCESS", "telegram:5,@ada")
+
+    result = run_command("up", "--port", "0")
+
+    [line] = result.stderr.splitlines()
+    assert result.returncode == 1
+    assert line.startswith("duecourse: settings: CHAT_ACCESS must list entries such as ")
+    assert line.endswith("and '@ada' is not one")
+
+
 def test_a_port_in_use_is_one_line_that_names_the_port(up_process: subprocess.Popen[str]) -> None:
     port = read_url(up_process).rpartition(":")[2]
 

@@ -227,8 +227,12 @@ EXPECTED: dict[str, Expectation] = {
 
 
 @pytest.fixture
-def client() -> Iterator[StackClient]:
-    """At the moment that the events tell of: a worker sends back what is not yet due."""
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
+    """At the moment that the events tell of: a worker sends back what is not yet due.
+
+    The senders of the chat events may use chat.
+    """
+    monkeypatch.setenv("CHAT_ACCESS", "telegram:111,slack:team:T0001")
     with moto_stack("2026-02-17T15:00:00Z") as running:
         yield running
 

@@ -11,9 +11,16 @@ from duecourse.app import registry, stores
 
 from tests.support.chat_cases import HTTP_CLIENT, TOKENS
 from tests.support.receiver import Receiver
-from tests.support.stack_client import StackClient
+from tests.support.stack_client import StackClient, running_stack
 
 BLOCKED = {"ok": False, "description": "Forbidden: bot was blocked by the user"}
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
+    monkeypatch.setenv("CHAT_ACCESS", "telegram:42")
+    with running_stack() as running:
+        yield running
 
 
 @pytest.fixture

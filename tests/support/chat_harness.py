@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
+from duecourse.domain.chat.access import AccessEntry, ChatAccess
 from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.chat_message import ChatMessage
+from duecourse.domain.chat.limits import ChatLimits
 from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.tasks.owner import Owner
@@ -26,6 +28,9 @@ from tests.support.fakes.limits import MemoryBudgets
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 
+OPEN_ACCESS = ChatAccess(users=[AccessEntry()], action_users=[AccessEntry()])
+DEFAULT_LIMITS = ChatLimits(open_tasks=100, open_series=20, min_interval=timedelta(minutes=15))
+
 
 class ChatHarness:
     def __init__(
@@ -33,6 +38,8 @@ class ChatHarness:
         *tasks: Task,
         providers: tuple[str, ...] = ("scripted",),
         operators: tuple[ChatAddress, ...] = (),
+        access: ChatAccess = OPEN_ACCESS,
+        limits: ChatLimits = DEFAULT_LIMITS,
     ) -> None:
         self.store = MemoryStore(*tasks)
         self.queue = ListQueue()
@@ -49,6 +56,8 @@ class ChatHarness:
             providers,
             operators,
             NotifyLevel.IMPORTANT,
+            access,
+            limits,
         )
         self._numbers = count(1)
 

@@ -133,6 +133,7 @@ def _redirect_external_services(receiver: Receiver) -> Iterator[None]:
         "AWS_ENDPOINT_URL_LAMBDA": receiver.url(""),
         "LAMBDA_FUNCTIONS": "lights",
         "TELEGRAM_BOT_TOKEN": "1:token",
+        "CHAT_ACTION_ACCESS": "telegram:111",
         "ADAPT_DELAYS": "on",
     }
     telegram = TelegramChannel.__init__.__kwdefaults__

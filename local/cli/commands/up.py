@@ -56,6 +56,9 @@ def _parse_host(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
+    from duecourse.app import chat_access
+    from duecourse.domain.errors import SettingsError
+
     from local.runtime.api_gateway import Gateway
     from local.runtime.server import Server
     from local.runtime.stack import DEFAULT_TOKEN, Stack
@@ -67,7 +70,11 @@ def run(options: argparse.Namespace) -> None:
     stack = Stack(is_clock_manual=options.clock == "manual", token=token)
     stack.start(log_level="INFO" if options.verbose else "WARNING")
     try:
+        chat_access.chat_settings()  # a wrong entry is reported now, not when somebody writes
         server = Server(Gateway(stack), options.port, tunnel_hosts=options.allow_host)
+    except SettingsError as error:
+        stack.stop()
+        raise CommandFailedError(str(error)) from None
     except OSError as error:
         stack.stop()
         raise _port_error(options.port, error) from None

@@ -93,6 +93,7 @@ def channel(monkeypatch: pytest.MonkeyPatch) -> PigeonChannel:
     pigeon_channel = PigeonChannel()
     monkeypatch.setitem(PLATFORMS, NAME, pigeon_channel.entry())
     monkeypatch.setenv("PIGEON_TOKEN", TOKEN)
+    monkeypatch.setenv("CHAT_ACCESS", f"{NAME}:noah")
     return pigeon_channel
 
 
@@ -103,8 +104,10 @@ def client(channel: PigeonChannel) -> Iterator[StackClient]:
         yield running
 
 
-def post_message(client: StackClient, text: str, *, ring: str = SECRET) -> ApiResponse:
-    body = json.dumps({"who": "noah", "text": text, "n": text}).encode()
+def post_message(
+    client: StackClient, text: str, *, ring: str = SECRET, who: str = "noah"
+) -> ApiResponse:
+    body = json.dumps({"who": who, "text": text, "n": text}).encode()
     headers = {"x-ring": ring}
     return client.call("POST", f"/webhooks/{NAME}", body, token=None, headers=headers)
 
@@ -127,6 +130,14 @@ def test_a_registered_platform_verifies_requests(
     client: StackClient, channel: PigeonChannel
 ) -> None:
     assert post_message(client, "/remind in 10 minutes olives", ring="forged").status == 401
+    assert has_no_effect(client)
+    assert channel.sent == []
+
+
+def test_a_registered_platform_is_closed_to_strangers(
+    client: StackClient, channel: PigeonChannel
+) -> None:
+    assert post_message(client, "/remind in 10 minutes olives", who="ham").status == 200
     assert has_no_effect(client)
     assert channel.sent == []
 

@@ -20,10 +20,18 @@ SECRET = {"interaction_token": "secret-token"}
         a_message("tea\n\u2028\x00", locale="de-CH"),
         a_message(reply_context=SECRET, dedup_key="C1:1712.0001"),
         a_message(is_private=False),
+        a_message(team="T1", sender_id="T1:U1", source_chat="C1"),
     ],
 )
 def test_a_message_round_trips_through_json(message: Message) -> None:
     assert Message.from_json(message.to_json()) == message
+
+
+def test_a_message_queued_by_an_earlier_version_has_no_team() -> None:
+    stored = a_message(team="T1").to_json()
+    del stored["team"]
+    assert Message.from_json(stored).team is None
+    assert Message.from_json({**stored, "team": 5}).team is None
 
 
 def test_a_message_without_is_private_is_private() -> None:

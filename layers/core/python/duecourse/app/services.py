@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from duecourse.adapters.runtime.backoff import sleep_with_jitter
 from duecourse.adapters.runtime.learning_errors import log_learning_unavailable
-from duecourse.app import queues, registry, secrets, stores
+from duecourse.app import chat_access, queues, registry, secrets, stores
 from duecourse.app.lazy import lazy
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def chat_context() -> ChatContext:
 
     # Registered providers come before the built-in ones.
     providers = sorted(registry.providers(), key=lambda name: name in registry.builtin_providers())
+    chat_settings = chat_access.chat_settings()
     return ChatContext(
         create_deps=create_task_deps(),
         approval_deps=approval_deps(),
@@ -53,6 +54,8 @@ def chat_context() -> ChatContext:
         providers=providers,
         operator_chats=stores.operator_chats(),
         default_notify=NotifyLevel(stores.settings().notify),
+        access=chat_settings.access,
+        limits=chat_settings.limits,
     )
 
 
@@ -222,8 +225,10 @@ def alert_deps() -> AlertDeps:
 
 def reset() -> None:
     """Clear everything that was built. The next use reads the environment again."""
-    modules = [vars(stores), vars(queues), vars(secrets), vars(registry), globals()]
-    for value in [value for module in modules for value in module.values()]:
+    modules = (stores, queues, secrets, registry, chat_access)
+    for value in [
+        value for module in [*map(vars, modules), globals()] for value in module.values()
+    ]:
         if hasattr(value, "cache_clear"):
             value.cache_clear()
     registry.reset()

@@ -151,7 +151,7 @@ class Settings:
         values: dict[str, Any] = {field: env[name] for field, name in _STRING_VARIABLES.items()}
         values |= {field: env[name] for field, (name, _) in _CHOICE_VARIABLES.items()}
         values |= {field: int(env[name]) for field, name in _NUMBER_VARIABLES.items()}
-        values |= {field: _split_list(env.get(name, "")) for field, name in _LIST_VARIABLES.items()}
+        values |= {field: split_list(env.get(name, "")) for field, name in _LIST_VARIABLES.items()}
         return cls(**values)
 
 
@@ -162,7 +162,7 @@ def _find_problems(env: Mapping[str, str]) -> list[str]:
         *(
             f"{name} must be a whole number above 0"
             for name in _NUMBER_VARIABLES.values()
-            if not _is_positive_integer(env.get(name, ""))
+            if not is_positive_integer(env.get(name, ""))
         ),
         *(
             f"{name} must be one of: {', '.join(choices)}"
@@ -171,15 +171,15 @@ def _find_problems(env: Mapping[str, str]) -> list[str]:
         ),
         *(
             f"OPERATOR_CHATS must list chats as channel:target, and {chat!r} is not one"
-            for chat in _split_list(env.get(_LIST_VARIABLES["operator_chats"], ""))
+            for chat in split_list(env.get(_LIST_VARIABLES["operator_chats"], ""))
             if not is_chat_address(chat)
         ),
     ]
 
 
-def _is_positive_integer(text: str) -> bool:
+def is_positive_integer(text: str) -> bool:
     return text.isdecimal() and int(text) > 0
 
 
-def _split_list(text: str) -> tuple[str, ...]:
+def split_list(text: str) -> tuple[str, ...]:
     return tuple(item.strip() for item in text.split(",") if item.strip())

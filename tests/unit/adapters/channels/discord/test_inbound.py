@@ -57,10 +57,18 @@ def test_a_command_is_parsed_and_its_reply_is_ephemeral() -> None:
             dedup_key="1200000000000000001",
             sent_at=NOW,
             locale="en-GB",
+            team="1200000000000000003",
             reply_context=TOKENS,
         ),
         {"type": 5, "data": {"flags": 64}},
     )
+
+
+def test_a_direct_message_has_no_team() -> None:
+    message = parse_body(as_direct_message(discord_command("tasks"))).message
+
+    assert message is not None
+    assert message.team is None
 
 
 @pytest.mark.parametrize(

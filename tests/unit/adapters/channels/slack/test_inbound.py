@@ -63,6 +63,7 @@ def test_a_slash_command_is_parsed_and_its_reminders_go_to_the_sender() -> None:
             dedup_key="4711.1001.c0ffee01",
             sent_at=NOW,
             source_chat="C0TEA",
+            team="T0001",
             reply_context={"response_url": HOOK},
         )
     )
@@ -113,6 +114,53 @@ def test_an_ssl_check_is_acknowledged() -> None:
     assert parse_request(sign_form({"ssl_check": "1", "token": "x"}, at=NOW)) == InboundResult()
 
 
+# --- teams ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "team"),
+    [
+        ({}, "T0001"),
+        ({"team": "T0002"}, "T0002"),
+        ({"user_team": "T0003", "team": "T0001"}, "T0003"),  # in a channel of two workspaces
+    ],
+)
+def test_a_message_has_the_team_of_its_author(fields: Payload, team: str) -> None:
+    message = parse_event(slack_message("tasks", **fields))
+
+    assert message is not None
+    assert message.team == team
+
+
+def test_a_press_has_the_team_of_the_user_who_pressed() -> None:
+    message = parse_press(slack_press(user={"id": "U7", "team_id": "T0002"}))
+
+    assert message is not None
+    assert message.team == "T0002"
+
+
+def test_an_organisation_is_a_team_where_there_is_no_other() -> None:
+    press = parse_press(slack_press(user={"id": "U7"}, team=None, enterprise={"id": "E1"}))
+    form = {name: one for name, one in slack_command().items() if name != "team_id"}
+    command = parse_request(sign_form({**form, "enterprise_id": "E1"}, at=NOW)).message
+
+    assert press is not None
+    assert command is not None
+    assert (press.team, command.team) == ("E1", "E1")
+
+
+def test_a_request_without_a_team_is_refused() -> None:
+    form = {name: one for name, one in slack_command().items() if name != "team_id"}
+    event = {**slack_event(), "team_id": None}
+
+    with pytest.raises(InvalidFieldsError, match="team_id"):
+        parse_request(sign_form(form, at=NOW))
+    with pytest.raises(InvalidFieldsError, match="team"):
+        parse_request(sign_request("slack", event, at=NOW))
+    with pytest.raises(InvalidFieldsError, match="team"):
+        parse_press(slack_press(user={"id": "U7"}, team=None))
+
+
 # --- buttons ----------------------------------------------------------------------------------
 
 
@@ -124,6 +172,7 @@ def test_a_button_press_sends_its_command_for_the_user_who_pressed() -> None:
         text="/cancel a1b2c3d4",
         dedup_key="4712.1001.c0ffee02",
         sent_at=NOW,
+        team="T0001",
         reply_context={
             "response_url": ("https://hooks.slack.com/actions/T0001/90/12"),
         },
@@ -187,6 +236,7 @@ def test_a_direct_message_is_parsed() -> None:
         text="remind me in 1h: tea",
         dedup_key="D0ADA:1771329600.000100",
         sent_at=NOW,
+        team="T0001",
     )
 
 

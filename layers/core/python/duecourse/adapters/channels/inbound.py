@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
@@ -15,14 +15,28 @@ MAX_DELIVERY_DELAY = timedelta(days=1)  # no platform retries a delivery for lon
 
 
 @dataclass(frozen=True)
+class RefusalResponse:
+    """How the HTTP response tells a sender that they may not use chat.
+
+    `make_body` takes the text. `is_limited`: the response is a message of the bot, so not every
+    request gets one. Others are shown to the sender only, and the platform expects them.
+    """
+
+    make_body: Callable[[str], Mapping[str, Any]]
+    is_limited: bool = False
+
+
+@dataclass(frozen=True)
 class InboundResult:
     """The result of an inbound request. `message` is None if there is nothing to do.
 
-    `reply` is the immediate HTTP response, for platforms that expect more than a status.
+    `reply` is the immediate HTTP response, for platforms that expect more than a status. `refusal`
+    replaces it for a sender who may not use chat; None if the platform shows no response.
     """
 
     message: Message | None = None
     reply: Mapping[str, Any] | None = None
+    refusal: RefusalResponse | None = field(default=None, compare=False)
 
 
 class InboundParser(Protocol):

@@ -79,13 +79,15 @@ class Outbound:
 class Platform:
     """`outbound` is None if the platform exists only locally; the local stack adds the sender.
 
-    `is_default`: tasks without a channel use this platform, if the stack offers it.
+    `is_default`: tasks without a channel use this platform, if the stack offers it. `team_word` is
+    what the platform calls a team of users, if it has teams.
     """
 
     name: str
     inbound: Inbound
     outbound: Outbound | None
     is_default: bool = False
+    team_word: str | None = None
 
     def __post_init__(self) -> None:
         if self.outbound is not None and not self.is_verified:

@@ -39,3 +39,8 @@ def make_channels(names: Collection[str], deps: OutboundDeps) -> Mapping[str, Ch
         listed = ", ".join(known)
         raise SettingsError([f"CHANNELS: {name} is none of {listed}" for name in unknown])
     return {name: known[name].make(deps) for name in names}
+
+
+def team_words() -> Mapping[str, str | None]:
+    """Return what each platform calls a team of users, or None if it has no teams."""
+    return {one.name: one.team_word for one in PLATFORMS.values()}

@@ -30,6 +30,8 @@ class Message:
     - `locale`: the sender's language according to the platform.
     - `is_private`: only the sender sees the reply.
     - `source_chat`: the chat it was written in, if reminders go elsewhere.
+    - `team`: the sender's team, on platforms that have them. `pin_team` makes it a part of
+      `sender_id`.
     - `reply_context`: what the channel needs to reply to this message. It may hold short-lived
       credentials, so it is never logged or stored.
     """
@@ -43,12 +45,18 @@ class Message:
     locale: str | None = None
     is_private: bool = True
     source_chat: str | None = None
+    team: str | None = None
     reply_context: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def owner(self) -> Owner:
         """The owner of tasks that the message creates, and of the tasks the sender may see."""
         return Owner(self.channel, self.sender_id)
+
+    @property
+    def user_id(self) -> str:
+        """The sender's id on the platform, without the team."""
+        return self.sender_id.removeprefix(f"{self.team}:") if self.team else self.sender_id
 
     @property
     def task_id(self) -> str:
@@ -81,6 +89,7 @@ class Message:
             "locale": self.locale,
             "is_private": self.is_private,
             "said_in": self.source_chat,
+            "team": self.team,
             "answer_to": dict(self.reply_context),
         }
 
@@ -94,7 +103,7 @@ class Message:
             if isinstance(fields.get(name), str)
         }
         locale, answer_to = fields.get("locale"), fields.get("answer_to", {})
-        said_in = fields.get("said_in")
+        said_in, team = fields.get("said_in"), fields.get("team")
         if len(texts) < len(_TEXT_FIELDS) or not isinstance(answer_to, Mapping):
             raise ValueError(f"not a message: needs {', '.join(_TEXT_FIELDS)} and at")
         return cls(
@@ -103,5 +112,6 @@ class Message:
             locale=locale if isinstance(locale, str) else None,
             is_private=fields.get("is_private", True) is True,
             source_chat=said_in if isinstance(said_in, str) else None,
+            team=team if isinstance(team, str) else None,
             reply_context={str(name): str(value) for name, value in answer_to.items()},
         )

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from duecourse.domain.chat.access import ChatAccess
 from duecourse.domain.chat.chat_address import ChatAddress
+from duecourse.domain.chat.limits import ChatLimits
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.errors import DuecourseError
@@ -31,7 +33,7 @@ class ChatContext:
 
     `get_failure_deps` is called on demand, as few commands record a failure. The first of
     `providers` carries out actions created in chat. In `operator_chats`, commands may name any
-    task. `default_notify` holds until a person chooses a level.
+    task. `default_notify` holds until a person chooses a level. `limits` are those of each sender.
     """
 
     create_deps: CreateTaskDeps
@@ -43,6 +45,8 @@ class ChatContext:
     providers: Sequence[str]
     operator_chats: Sequence[ChatAddress]
     default_notify: NotifyLevel
+    access: ChatAccess
+    limits: ChatLimits
 
     def is_operator_chat(self, message: Message) -> bool:
         return any(place.contains(message) for place in self.operator_chats)

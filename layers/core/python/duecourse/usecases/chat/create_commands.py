@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.duplicates import find_duplicate
+from duecourse.domain.chat.limits import ChatLimits, LimitReachedError
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.parse_reminder import parse_reminder, parse_time_at_end
+from duecourse.domain.chat.refusal import action_refusal_text
 from duecourse.domain.errors import IdempotencyConflictError
 from duecourse.domain.naturaltime import Clarification, ResolvedTime, parse_when
 from duecourse.domain.requests.new_task import NewTask
@@ -20,7 +24,12 @@ from duecourse.domain.text.describe_recurrence import describe_recurrence
 from duecourse.domain.text.formatting import format_time, quote_description
 from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.instant import truncate_to_millisecond
-from duecourse.usecases.chat.context import MAX_DELAY, MESSAGE_TOO_LATE, ChatContext
+from duecourse.usecases.chat.context import (
+    MAX_DELAY,
+    MESSAGE_TOO_LATE,
+    ChatContext,
+    ClarificationError,
+)
 from duecourse.usecases.chat.quiet_hours_hint import quiet_hours_hint
 from duecourse.usecases.chat.sender_timezone import SenderTimezone, find_sender_timezone
 from duecourse.usecases.tasks.create_task import NewTaskId, create_task
@@ -61,6 +70,8 @@ def handle_remind(
 
 
 def handle_do(text: str, message: Message, context: ChatContext, *, now: datetime) -> ChatMessage:
+    if not context.access.allows_actions(message):
+        return ChatMessage(action_refusal_text(message))
     if not context.providers:
         return ChatMessage(_NO_PROVIDER)
     sender_timezone = find_sender_timezone(message, context.profiles)
@@ -85,21 +96,38 @@ def _create(
     now: datetime,
 ) -> ChatMessage:
     due_at = _due_at(draft.when, message.sent_at, sender_timezone)
-    if now - due_at > MAX_DELAY:
-        made = context.create_deps.store.find(message.task_id, owner=message.owner)
-        return (
-            _confirmation(made[0], draft, message, context, sender_timezone)
-            if made
-            else ChatMessage(MESSAGE_TOO_LATE)
-        )
     new_task = _to_new_task(draft, message, sender_timezone)
+    open_tasks = context.create_deps.store.list_open(message.owner)
+    confirm = partial(
+        _confirmation, draft, message, context, sender_timezone, _list_visible(open_tasks, message)
+    )
+    try:
+        if now - due_at > MAX_DELAY:
+            raise ClarificationError(MESSAGE_TOO_LATE)
+        _check_limits(new_task, message, open_tasks, context.limits)
+    except (ClarificationError, LimitReachedError):
+        made = context.create_deps.store.find(message.task_id, owner=message.owner)
+        if not made:
+            raise
+        return confirm(made[0])  # the message is redelivered, and was in time the first time
     new_id = NewTaskId(message.task_id, hash_new_task(new_task))
     try:
         # Validate against the earlier time: what was in the future when they wrote it is valid.
         task = create_task(new_task, context.create_deps, task_id=new_id, now=min(now, due_at)).task
     except IdempotencyConflictError:
         task = context.create_deps.store.get(message.task_id)  # redelivered after a zone change
-    return _confirmation(task, draft, message, context, sender_timezone)
+    return confirm(task)
+
+
+def _check_limits(
+    new_task: NewTask, message: Message, open_tasks: Sequence[Task], limits: ChatLimits
+) -> None:
+    """Raise LimitReachedError if the sender may not have this task besides their open ones."""
+    schedule = new_task.schedule
+    if schedule.repeat is not None and schedule.due_at is not None:
+        limits.check_interval(schedule.repeat, schedule.due_at.replace(tzinfo=None))
+    others = [task for task in open_tasks if task.id != message.task_id]
+    limits.check_room(others, is_series=schedule.repeat is not None)
 
 
 def _due_at(
@@ -132,11 +160,12 @@ def _to_new_task(draft: TaskDraft, message: Message, sender_timezone: SenderTime
 
 
 def _confirmation(
-    task: Task,
     draft: TaskDraft,
     message: Message,
     context: ChatContext,
     sender_timezone: SenderTimezone,
+    visible_tasks: Sequence[Task],
+    task: Task,
 ) -> ChatMessage:
     kind = "Reminder" if task.is_reminder else "Action"
     starts = "starts now" if draft.when is None else f"set for {_due_text(task, sender_timezone)}"
@@ -149,7 +178,7 @@ def _confirmation(
         task, task.due_at, message, context, zone=sender_timezone.name_for(task)
     ):
         lines.append(hint)
-    if other := find_duplicate(task, _list_visible_tasks(message, context)):
+    if other := find_duplicate(task, visible_tasks):
         lines.append(
             f"Similar task: {other.short_id}, {_due_text(other, sender_timezone)}: "
             f"{quote_description(other.description)}\nCancel it: /cancel {other.short_id}"
@@ -157,9 +186,8 @@ def _confirmation(
     return ChatMessage("\n".join(lines))
 
 
-def _list_visible_tasks(message: Message, context: ChatContext) -> list[Task]:
-    """Return the sender's open tasks that may be shown in this chat."""
-    open_tasks = context.create_deps.store.list_open(message.owner)
+def _list_visible(open_tasks: Sequence[Task], message: Message) -> Sequence[Task]:
+    """Return the open tasks that may be shown in this chat."""
     return [task for task in open_tasks if message.can_show(task.reply_target)]
 
 

@@ -26,6 +26,7 @@ from duecourse.domain.chat.commands import (
 from duecourse.domain.chat.help_text import HELP_TEXT
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.parse_command import parse_command
+from duecourse.domain.chat.refusal import refusal_text
 from duecourse.domain.chat.task_view import format_visible_tasks
 from duecourse.domain.errors import (
     AmbiguousIdError,
@@ -49,7 +50,13 @@ _WELCOME = "Hello. I send reminders and run actions at the times you choose.\n\n
 
 
 def dispatch_command(message: Message, context: ChatContext, *, now: datetime) -> ChatMessage:
-    """Return the reply to the message. Errors that a person can act on become the reply."""
+    """Return the reply to the message. Errors that a person can act on become the reply.
+
+    The webhook function refuses strangers. What it queued before access was taken away, or was
+    written by an earlier version of it, is refused here.
+    """
+    if not context.access.allows(message):
+        return ChatMessage(refusal_text(message, context.access))
     message = replace(message, text=remove_unprintable(message.text))
     try:
         return _dispatch(parse_command(message.text), message, context, now=now)

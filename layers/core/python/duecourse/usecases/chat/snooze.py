@@ -107,8 +107,7 @@ def snooze(
         cancel_snoozes(task, occurrence_at, context.create_deps, now=now)
         return SnoozeResult(task, series_due_at, is_series_occurrence=True)
     return SnoozeResult(
-        _create_or_move_snooze(task, occurrence_at, until, message, context.create_deps, now=now),
-        until,
+        _create_or_move_snooze(task, occurrence_at, until, message, context, now=now), until
     )
 
 
@@ -195,10 +194,11 @@ def _create_or_move_snooze(
     occurrence_at: datetime,
     until: datetime,
     message: Message,
-    deps: CreateTaskDeps,
+    context: ChatContext,
     *,
     now: datetime,
 ) -> Task:
+    deps = context.create_deps
     if _is_delivered_for(task, until):
         return task
     for existing in iterate_snoozes(task, occurrence_at, deps):
@@ -207,6 +207,7 @@ def _create_or_move_snooze(
         if existing.status is Status.PENDING:
             return _reschedule(existing, until, message, deps, now=now)
         task, occurrence_at = existing, latest_occurrence_at(existing)
+    context.limits.check_room(deps.store.list_open(task.owner), is_series=False)
     new_task = NewTask(
         type=REMINDER,
         channel=task.channel,

@@ -41,4 +41,5 @@ PLATFORM = Platform(
     outbound=Outbound(
         make=_make_outbound, token=SecretKey(variable="DISCORD_BOT_TOKEN"), limits=LIMITS
     ),
+    team_word="guild",
 )

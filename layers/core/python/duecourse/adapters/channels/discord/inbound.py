@@ -10,7 +10,7 @@ from typing import Any
 
 from duecourse.adapters.channels.discord import EPHEMERAL, NAME
 from duecourse.adapters.channels.discord.signature import verify_signature
-from duecourse.adapters.channels.inbound import InboundResult
+from duecourse.adapters.channels.inbound import InboundResult, RefusalResponse
 from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonReader
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.command_names import to_command_text
@@ -20,11 +20,19 @@ from duecourse.ports.integrations import Keys
 _PONG = {"type": 1}
 _DEFERRED_UPDATE = {"type": 6}
 _NO_CHOICES = {"type": 8, "data": {"choices": []}}
-_FORM_IGNORED = {"type": 4, "data": {"content": "This form has no function.", "flags": EPHEMERAL}}
 _SUBCOMMAND_TYPES = (1, 2)
 _THREAD_TYPES = (10, 11, 12)  # announcement, public, private
 _LEADING_OPTIONS = ("id", "when")  # users may fill in a command's options in any order
 _TOKEN_PATTERN = re.compile(r"[\w.~=+:-]{1,1000}", re.ASCII)
+
+
+def _ephemeral_response(text: str) -> Mapping[str, Any]:
+    """Return a response that only the sender sees."""
+    return {"type": 4, "data": {"content": text, "flags": EPHEMERAL}}
+
+
+_FORM_IGNORED = _ephemeral_response("This form has no function.")
+_REFUSAL = RefusalResponse(_ephemeral_response)
 
 
 class Interaction(IntEnum):
@@ -48,12 +56,16 @@ class DiscordInboundParser:
             case Interaction.COMMAND:
                 text = _command_text(interaction.child("data"))
                 return InboundResult(
-                    _to_message(interaction, text, at=now), _deferred_response(interaction)
+                    _to_message(interaction, text, at=now),
+                    _deferred_response(interaction),
+                    _REFUSAL,
                 )
             case Interaction.BUTTON:
                 text = _button_text(interaction.child("data"))
                 return InboundResult(
-                    _to_message(interaction, text, at=now, is_button=True), _DEFERRED_UPDATE
+                    _to_message(interaction, text, at=now, is_button=True),
+                    _DEFERRED_UPDATE,
+                    _REFUSAL,
                 )
             case Interaction.AUTOCOMPLETE:
                 return InboundResult(reply=_NO_CHOICES)
@@ -97,6 +109,7 @@ def _to_message(
         sent_at=at,
         locale=interaction.id_or_none("locale"),
         source_chat=_thread_target(interaction),
+        team=interaction.optional_id("guild_id"),
         reply_context=_reply_context(interaction) | ({"is_press": "1"} if is_button else {}),
     )
 

@@ -50,4 +50,5 @@ PLATFORM = Platform(
     outbound=Outbound(
         make=_make_outbound, token=SecretKey(variable="SLACK_BOT_TOKEN"), limits=LIMITS
     ),
+    team_word="team",
 )

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
-from duecourse.adapters.channels.inbound import InboundResult, resolve_sent_at
+from duecourse.adapters.channels.inbound import InboundResult, RefusalResponse, resolve_sent_at
 from duecourse.adapters.channels.slack import NAME, RESPONSE_URL_HOSTS
 from duecourse.adapters.channels.slack.signature import verify_signature
+from duecourse.adapters.channels.slack.team import first_team
 from duecourse.adapters.channels.slack.unescape import unescape_text
 from duecourse.adapters.http.json_body import parse_object
 from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonReader
@@ -42,7 +43,14 @@ class SlackInboundParser:
             return InboundResult(_button_message(JsonReader(parse_object(form["payload"])), at=now))
         if "ssl_check" in form:
             return InboundResult()
-        return InboundResult(_command_message(JsonReader(form), at=now))
+        # Slack shows the response to a command, but not those to messages and buttons.
+        return InboundResult(
+            _command_message(JsonReader(form), at=now), refusal=RefusalResponse(_ephemeral_reply)
+        )
+
+
+def _ephemeral_reply(text: str) -> dict[str, Any]:
+    return {"response_type": "ephemeral", "text": text}
 
 
 def _parse_form(text: str) -> dict[str, str]:
@@ -71,6 +79,7 @@ def _command_message(form: JsonReader, *, at: datetime) -> Message:
         dedup_key=form.id("trigger_id"),
         sent_at=at,
         source_chat=form.optional_id("channel_id"),
+        team=first_team((form, "team_id"), (form, "enterprise_id")),
         reply_context=_reply_context(form),
     )
 
@@ -81,8 +90,9 @@ def _button_message(interaction: JsonReader, *, at: datetime) -> Message | None:
     text = actions[0].text("value") if actions else None
     if interaction.text("type") != "block_actions" or text is None:
         return None
-    sender, container = interaction.child("user").id("id"), interaction.child("container")
-    channel = container.optional_id("channel_id")
+    user, container = interaction.child("user"), interaction.child("container")
+    team, organisation = interaction.child("team"), interaction.child("enterprise")
+    sender, channel = user.id("id"), container.optional_id("channel_id")
     return Message(
         channel=NAME,
         sender_id=sender,
@@ -90,6 +100,7 @@ def _button_message(interaction: JsonReader, *, at: datetime) -> Message | None:
         text=text,
         dedup_key=_button_key(interaction, actions[0]),
         sent_at=at,
+        team=first_team((user, "team_id"), (team, "id"), (organisation, "id")),
         reply_context=_reply_context(interaction),
     )
 
@@ -123,7 +134,7 @@ def _parse_event(body: JsonReader, *, at: datetime) -> InboundResult:
         case "url_verification":
             return InboundResult(reply=_challenge_reply(body))
         case "event_callback":
-            return InboundResult(_text_message(body.child("event"), at=at))
+            return InboundResult(_text_message(body, at=at))
         case None:
             raise body.error_for("type", "must be a text")
     return InboundResult()
@@ -136,12 +147,13 @@ def _challenge_reply(body: JsonReader) -> dict[str, Any]:
     return {"challenge": challenge}
 
 
-def _text_message(event: JsonReader, *, at: datetime) -> Message | None:
+def _text_message(body: JsonReader, *, at: datetime) -> Message | None:
     """Return the message, or None if it is not for the bot.
 
     Slack may send several events for one message (retries, a mention besides the message), with
     different ids. The dedup key therefore uses the channel and the message's timestamp.
     """
+    event = body.child("event")
     if not _is_addressed_to_bot(event):
         return None
     channel = event.id("channel")
@@ -153,6 +165,10 @@ def _text_message(event: JsonReader, *, at: datetime) -> Message | None:
         is_private=channel.startswith("D"),
         dedup_key=f"{channel}:{event.id('ts')}",
         sent_at=resolve_sent_at(_parse_seconds(event.id("ts")), now=at),
+        # In a channel that two workspaces share, the author may be of the other one.
+        team=first_team(
+            (event, "user_team"), (event, "team"), (body, "team_id"), (body, "enterprise_id")
+        ),
     )
 
 

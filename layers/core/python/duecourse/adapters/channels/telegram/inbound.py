@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
+from typing import Any
 
-from duecourse.adapters.channels.inbound import InboundResult, resolve_sent_at
+from duecourse.adapters.channels.inbound import InboundResult, RefusalResponse, resolve_sent_at
 from duecourse.adapters.channels.telegram import NAME
 from duecourse.adapters.channels.telegram.secret_token import verify_secret_token
 from duecourse.adapters.http.json_reader import JsonReader
@@ -38,12 +40,11 @@ class TelegramInboundParser:
         update = JsonReader(request.json_object())
         key = str(update.integer("update_id"))
         if update.has("callback_query"):
-            return InboundResult(_button_message(update.child("callback_query"), key=key, at=now))
+            press = update.child("callback_query")
+            return _to_result(_button_message(press, key=key, at=now))
         if update.has("message"):
             message = update.child("message")
-            return InboundResult(
-                self._text_message(message, key=key, at=_sent_at(message, now=now))
-            )
+            return _to_result(self._text_message(message, key=key, at=_sent_at(message, now=now)))
         return InboundResult()
 
     def _text_message(self, message: JsonReader, *, key: str, at: datetime) -> Message | None:
@@ -67,6 +68,22 @@ class TelegramInboundParser:
             return None
         is_ours = word.lower() in COMMAND_NAMES or (addressed and our_name)
         return f"/{word}{text[command.end() :]}" if is_private or is_ours else None
+
+
+def _to_result(message: Message | None) -> InboundResult:
+    if message is None:
+        return InboundResult()
+    refusal = RefusalResponse(partial(_refusal_call, message), is_limited=True)
+    return InboundResult(message, refusal=refusal)
+
+
+def _refusal_call(message: Message, text: str) -> Mapping[str, Any]:
+    """Return a call of the Bot API. Telegram carries out one that a webhook's response holds."""
+    if press := message.reply_context.get("callback_query_id"):
+        return {"method": "answerCallbackQuery", "callback_query_id": press, "text": text}
+    chat, _, topic = message.reply_target.partition(":")
+    place = {"chat_id": int(chat), **({"message_thread_id": int(topic)} if topic else {})}
+    return {"method": "sendMessage", **place, "text": text}
 
 
 def _button_message(press: JsonReader, *, key: str, at: datetime) -> Message | None:

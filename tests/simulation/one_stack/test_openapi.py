@@ -30,6 +30,7 @@ ROUTES = {
     *(("GET", f"{TASK_PATH}/{record}") for record in ("runs", "history", "errors")),
     *(("GET", "/retries"), ("GET", "/errors"), ("GET", "/delays"), ("GET", "/patterns")),
     ("DELETE", "/patterns/{policy}/{fingerprint}"),
+    *(("DELETE", "/tasks/{task_id}"), ("POST", "/senders/forget")),
     *(("GET", "/subjects/{subject}"), ("POST", "/subjects/{subject}/reset")),
     *(("GET", "/budgets"), ("GET", "/budgets/{budget}"), ("PUT", "/budgets/{budget}")),
     *(("GET", "/policies"), ("GET", "/policies/{policy}"), ("POST", "/explain")),
@@ -209,7 +210,7 @@ def test_each_refusal_matches_the_document(shared: StackClient, document: Docume
     ("method", "target", "allowed"),
     [
         ("DELETE", "/tasks", "GET, POST"),
-        ("PUT", "/tasks/a1b2c3d4", "GET, PATCH"),
+        ("PUT", "/tasks/a1b2c3d4", "DELETE, GET, PATCH"),
         ("GET", "/tasks/a1b2c3d4/cancel", "POST"),
         ("POST", "/health", "GET"),
         ("TRACE", "/openapi.json", "GET"),

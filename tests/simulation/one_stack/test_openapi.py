@@ -145,16 +145,17 @@ def test_each_request_example_gets_the_documented_response(
 ) -> None:
     operation = document["paths"][path][method.lower()]
     for example in examples_of(operation):
-        answer = client.call(method, target_of(client, operation, path), example)
+        answer = client.call(method, target_of(client, method, operation, path), example)
         assert str(answer.status) == next(iter(operation["responses"])), answer.body
         assert problems_of(answer, operation, document) == []
 
 
-def target_of(client: StackClient, operation: Document, path: str) -> str:
+def target_of(client: StackClient, method: str, operation: Document, path: str) -> str:
     if path == "/errors":
         return "/errors?category=transient"
     if "{task_id}" in path:
-        state = STATE_FOR_CHANGE.get(path.removeprefix(TASK_PATH), "waiting")
+        default = "delivered" if method == "DELETE" else "waiting"
+        state = STATE_FOR_CHANGE.get(path.removeprefix(TASK_PATH), default)
         return path.format(task_id=CREATE_BY_STATE[state](client))
     parameters = {
         parameter["name"]: parameter["schema"] for parameter in operation.get("parameters", [])

@@ -11,6 +11,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable, unreadable_items
 from duecourse.app import queues, registry, services, stores
+from duecourse.domain.chat.settings_retention import is_daily_run
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
 from duecourse.usecases.dispatch.retry_after_deploy import RedeployDeps, retry_tasks_after_deploy
@@ -56,6 +57,7 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
             lambda: expire_blocked_tasks(deps, stores.settings().blocked_timeout)
         ),
         "days_summed_up": _run_duty(lambda: stores.counters().compact(now=stores.clock().now())),
+        "quiet_hours_expired": _run_duty(_expire_quiet_hours),
         "unreadable": _note_unreadable(),
     }
     _write_metrics(counts)
@@ -79,6 +81,10 @@ def _run_duty(duty: Callable[[], int]) -> int:
         return duty()
     except UnreadableItemError:
         return 0  # set aside and reported
+
+
+def _expire_quiet_hours() -> int:
+    return stores.quiet_hours().expire() if is_daily_run(stores.clock().now()) else 0
 
 
 def _note_unreadable() -> int:

@@ -18,6 +18,7 @@ from duecourse.ports.chat import Profiles, ReplyStore
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
 from tests.support.fakes.chat import MemoryProfiles, MemoryReplyStore
+from tests.support.fakes.clock import ManualClock
 
 
 @pytest.fixture(params=[DynamoReplyStore, MemoryReplyStore])
@@ -26,10 +27,9 @@ def replies(request: pytest.FixtureRequest) -> ReplyStore:
     return replies
 
 
-@pytest.fixture(params=[DynamoProfiles, MemoryProfiles])
+@pytest.fixture(params=["dynamodb", "memory"])
 def profiles(request: pytest.FixtureRequest) -> Profiles:
-    profiles: Profiles = request.param()
-    return profiles
+    return MemoryProfiles() if request.param == "memory" else DynamoProfiles(ManualClock(NOW))
 
 
 REPLY = ChatMessage("Reminder a1b2c3d4 set", (Button("Cancel", "/cancel a1b2c3d4"),))
@@ -92,4 +92,37 @@ def test_the_notify_level_is_stored_with_the_timezone(
 def test_an_old_profile_has_no_notify_level() -> None:
     StateItem("profile#slack#U1", value={"timezone": "Asia/Tokyo"}).save()
 
-    assert DynamoProfiles().get(Owner("slack", "U1")).notify is None
+    assert DynamoProfiles(ManualClock(NOW)).get(Owner("slack", "U1")).notify is None
+
+
+def test_a_deleted_profile_is_empty(profiles: Profiles) -> None:
+    owner = Owner("slack", "U1")
+    profiles.save(Profile(owner, timezone="Asia/Tokyo"))
+
+    profiles.delete(owner)
+    profiles.delete(owner)
+
+    assert profiles.get(owner) == Profile(owner)
+
+
+@pytest.mark.parametrize(("days", "expected"), [(0, 400), (199, 400), (201, 601)])
+def test_a_profile_is_kept_while_its_owner_writes(days: int, expected: int) -> None:
+    owner = Owner("slack", "U1")
+    DynamoProfiles(ManualClock(NOW)).save(Profile(owner, timezone="Asia/Tokyo"))
+
+    DynamoProfiles(ManualClock(NOW + timedelta(days=days))).renew(owner)
+
+    [item] = StateItem.scan()
+    assert item.expires_at == int((NOW + timedelta(days=expected)).timestamp())
+    assert DynamoProfiles(ManualClock(NOW)).get(owner).timezone == "Asia/Tokyo"
+
+
+def test_an_old_profile_gets_an_expiry_and_an_unknown_one_is_not_created() -> None:
+    StateItem("profile#slack#U1", value={"timezone": "Asia/Tokyo"}).save()
+    profiles = DynamoProfiles(ManualClock(NOW))
+
+    for name in ("U1", "U2"):
+        profiles.renew(Owner("slack", name))
+
+    [item] = StateItem.scan()
+    assert item.expires_at == int((NOW + timedelta(days=400)).timestamp())

@@ -157,3 +157,32 @@ def test_unreadable_quiet_hours_defer_nothing(text: str) -> None:
     [item] = [item for item in QuietItem.scan() if item.key != "quiet"]
     item.update([Path([name]).set(text) for name in item.texts])
     assert quiet_hours_store().get_cached(ADA) is None
+
+
+def test_quiet_hours_expire_if_their_owner_no_longer_writes() -> None:
+    quiet_hours_store().set(ADA, NIGHT)
+    quiet_hours_store().set(BOB, NOON)
+    later = NOW + timedelta(days=300)
+    quiet_hours_store(ManualClock(later)).renew(BOB)
+    over = quiet_hours_store(ManualClock(NOW + timedelta(days=401)))
+
+    assert over.expire() == 1
+    assert (over.get(ADA), over.get(BOB)) == (None, NOON)
+    assert over.expire() == 0
+
+
+def test_quiet_hours_of_an_older_version_get_an_expiry() -> None:
+    store = quiet_hours_store()
+    store.set(ADA, NIGHT)
+    [item] = [one for one in QuietItem.scan() if one.texts]
+    item.update([Path(["until#slack#ada"]).remove()])
+
+    assert quiet_hours_store(ManualClock(NOW + timedelta(days=1))).expire() == 0
+    assert quiet_hours_store(ManualClock(NOW + timedelta(days=400))).expire() == 0
+    assert quiet_hours_store(ManualClock(NOW + timedelta(days=402))).expire() == 1
+
+
+def test_renewing_creates_nothing() -> None:
+    quiet_hours_store().renew(ADA)
+
+    assert list(QuietItem.scan()) == []

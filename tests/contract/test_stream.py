@@ -177,3 +177,25 @@ def test_an_expired_task_gives_no_event(dynamo: DynamoTaskStore, backend: AwsBac
     change = {**created["dynamodb"], "OldImage": created["dynamodb"]["NewImage"]}
     del change["NewImage"]
     assert parse_live_events({**created, "eventName": "REMOVE", "dynamodb": change}) == []
+
+
+@pytest.mark.parametrize(
+    ("record", "is_deleted"),
+    [
+        ({"eventName": "REMOVE"}, True),
+        ({"eventName": "REMOVE", "userIdentity": None}, True),
+        (
+            {
+                "eventName": "REMOVE",
+                "userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"},
+            },
+            False,
+        ),
+        ({"eventName": "MODIFY"}, False),
+    ],
+)
+def test_a_task_that_expired_was_not_deleted(record: dict[str, Any], is_deleted: bool) -> None:
+    keys = {"short_id": {"S": ID[:8]}, "id": {"S": ID}}
+    change = {"Keys": keys, "SequenceNumber": "1", "ApproximateCreationDateTime": 0}
+
+    assert parse_change({**record, "dynamodb": change}).is_deleted is is_deleted

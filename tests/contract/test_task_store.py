@@ -239,3 +239,27 @@ def test_a_retried_task_no_longer_expires(dynamo: DynamoTaskStore) -> None:
     failed = dynamo.create(replace(a_task(), status=Status.FAILED))
     dynamo.save(failed, failed.move_to(Status.PENDING))
     assert "expires_at" not in item_of(ID)
+
+
+# Delete
+
+
+def test_a_deleted_task_is_unknown(store: TaskStore) -> None:
+    task = store.create(a_task())
+
+    store.delete(task)
+    store.delete(task)
+
+    with pytest.raises(UnknownTaskError):
+        store.get(ID)
+
+
+def test_a_task_that_has_changed_is_not_deleted(store: TaskStore) -> None:
+    before = store.create(a_task())
+    after = claim_task(before)
+    store.save(before, after)
+
+    with pytest.raises(StaleTaskError):
+        store.delete(before)
+
+    assert store.get(ID) == after

@@ -53,6 +53,8 @@ SCOPES: dict[MethodAndPath, Scope | None] = {
     ("GET", "/openapi.json"): Scope.READ,
     ("GET", "/patterns"): Scope.READ,
     ("DELETE", "/patterns/<policy>/<fingerprint>"): Scope.ADMIN,
+    ("DELETE", "/tasks/<task_id>"): Scope.ADMIN,
+    ("POST", "/senders/forget"): Scope.ADMIN,
     ("GET", "/policies"): Scope.READ,
     ("GET", "/policies/<policy>"): Scope.READ,
     ("GET", "/retries"): Scope.READ,

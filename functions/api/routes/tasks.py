@@ -26,6 +26,7 @@ from duecourse.domain.validation.fields import choice_field, text_field
 from duecourse.ports.tasks import TaskPage
 from duecourse.usecases.failures.reset_subject import end_cooldown
 from duecourse.usecases.tasks.create_task import NewTaskId, create_task
+from duecourse.usecases.tasks.delete_task import delete_task
 from duecourse.usecases.tasks.get_task import get_task
 from duecourse.usecases.tasks.update_task import update_task
 
@@ -143,6 +144,26 @@ def edit(task_id: str) -> Response[str]:
         return user_actions.edit(task, changes)
 
     return _update(task_id, apply)
+
+
+@router.delete("/tasks/<task_id>")
+@describe_operation(
+    Operation(
+        tag=Tag.TASKS,
+        scope=Scope.ADMIN,
+        responses=ok_response(ref("DeletedTask")),
+    )
+)
+def delete(task_id: str) -> Response[str]:
+    """Delete a task that has ended, with its history.
+
+    Its runs, errors and events are erased within minutes, and so is its text in the audit log. An
+    open task is refused with 409: cancel it first.
+    """
+    require_empty_body(router.current_event.raw_event)
+    task = _load_task(task_id)
+    delete_task(task, stores.task_store())
+    return json_response({"id": task.id, "deleted": True})
 
 
 @router.post("/tasks/<task_id>/cancel")

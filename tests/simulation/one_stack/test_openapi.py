@@ -30,6 +30,7 @@ ROUTES = {
     *(("GET", f"{TASK_PATH}/{record}") for record in ("runs", "history", "errors")),
     *(("GET", "/retries"), ("GET", "/errors"), ("GET", "/delays"), ("GET", "/patterns")),
     ("DELETE", "/patterns/{policy}/{fingerprint}"),
+    *(("DELETE", "/tasks/{task_id}"), ("POST", "/senders/forget")),
     *(("GET", "/subjects/{subject}"), ("POST", "/subjects/{subject}/reset")),
     *(("GET", "/budgets"), ("GET", "/budgets/{budget}"), ("PUT", "/budgets/{budget}")),
     *(("GET", "/policies"), ("GET", "/policies/{policy}"), ("POST", "/explain")),
@@ -144,16 +145,17 @@ def test_each_request_example_gets_the_documented_response(
 ) -> None:
     operation = document["paths"][path][method.lower()]
     for example in examples_of(operation):
-        answer = client.call(method, target_of(client, operation, path), example)
+        answer = client.call(method, target_of(client, method, operation, path), example)
         assert str(answer.status) == next(iter(operation["responses"])), answer.body
         assert problems_of(answer, operation, document) == []
 
 
-def target_of(client: StackClient, operation: Document, path: str) -> str:
+def target_of(client: StackClient, method: str, operation: Document, path: str) -> str:
     if path == "/errors":
         return "/errors?category=transient"
     if "{task_id}" in path:
-        state = STATE_FOR_CHANGE.get(path.removeprefix(TASK_PATH), "waiting")
+        default = "delivered" if method == "DELETE" else "waiting"
+        state = STATE_FOR_CHANGE.get(path.removeprefix(TASK_PATH), default)
         return path.format(task_id=CREATE_BY_STATE[state](client))
     parameters = {
         parameter["name"]: parameter["schema"] for parameter in operation.get("parameters", [])
@@ -209,7 +211,7 @@ def test_each_refusal_matches_the_document(shared: StackClient, document: Docume
     ("method", "target", "allowed"),
     [
         ("DELETE", "/tasks", "GET, POST"),
-        ("PUT", "/tasks/a1b2c3d4", "GET, PATCH"),
+        ("PUT", "/tasks/a1b2c3d4", "DELETE, GET, PATCH"),
         ("GET", "/tasks/a1b2c3d4/cancel", "POST"),
         ("POST", "/health", "GET"),
         ("TRACE", "/openapi.json", "GET"),

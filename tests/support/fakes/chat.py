@@ -36,6 +36,12 @@ class MemoryProfiles:
     def save(self, profile: Profile) -> None:
         self.profiles[profile.owner] = profile
 
+    def renew(self, owner: Owner) -> None:
+        """Nothing expires here."""
+
+    def delete(self, owner: Owner) -> None:
+        self.profiles.pop(owner, None)
+
 
 class MemoryQuietHours:
     """A change applies at once: nothing is cached."""
@@ -56,6 +62,12 @@ class MemoryQuietHours:
             self.by_owner.pop(owner, None)
         else:
             self.by_owner[owner] = quiet_hours
+
+    def renew(self, owner: Owner) -> None:
+        """Nothing expires here."""
+
+    def expire(self) -> int:
+        return 0
 
 
 class MemoryConnections:

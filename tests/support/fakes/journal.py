@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
@@ -28,6 +28,8 @@ class MemoryJournal:
     writes: list[int] = field(default_factory=list)
     events: Sequence[StoredEvent] = ()
     runs: Sequence[RunRecord] = ()
+    erased: list[set[str]] = field(default_factory=list)
+    erase_error: Exception | None = None
 
     @property
     def task_ids(self) -> list[str]:
@@ -42,6 +44,12 @@ class MemoryJournal:
 
     def record_change(self, change: ApiChange | OperatorChange) -> None:
         raise NotImplementedError("no unit test audits a change here")
+
+    def erase(self, task_ids: Set[str], *, at: datetime) -> None:
+        del at
+        if self.erase_error is not None:
+            raise self.erase_error
+        self.erased.append(set(task_ids))
 
     def list_events(self, task_id: str) -> Sequence[StoredEvent]:
         return [one for one in self.events if one.event.task_id == task_id]
@@ -88,6 +96,9 @@ class MemoryStats:
 
     def save_tracker(self, tracker: FailureTracker) -> None:
         self.trackers.append(tracker)
+
+    def delete_tracker(self, task_id: str) -> None:
+        self.trackers = [one for one in self.trackers if one.task_id != task_id]
 
     def list_given_up(self, limit: int) -> Sequence[Subject]:
         raise NotImplementedError("no unit test lists subjects here")

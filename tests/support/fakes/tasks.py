@@ -88,6 +88,12 @@ class MemoryStore:
         if new_task is not None:
             self.create(new_task)
 
+    def delete(self, task: Task) -> None:
+        stored = self.tasks.get(task.id)
+        if stored is not None and stored.version != task.version:
+            raise StaleTaskError(task.id)
+        self.tasks.pop(task.id, None)
+
     def claim_new(self, task_id: str, run: Run, *, due_at: datetime) -> Task | None:
         if self.concurrent_writes:
             self.concurrent_writes.pop(0)()

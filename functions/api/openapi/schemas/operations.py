@@ -85,6 +85,11 @@ OPERATIONS: Mapping[str, Schema] = {
         breakers=list_of(ref("Breaker")),
         budgets=list_of(ref("Budget")),
     ),
+    "DeletedTask": strict_object(id=TEXT, deleted=BOOLEAN),
+    "ForgottenSender": strict_object(
+        deleted_tasks=with_description(COUNT, "Tasks that this request deleted."),
+        complete=with_description(BOOLEAN, "False if there are more tasks: request it again."),
+    ),
     "Budget": strict_object(
         name=TEXT,
         day=with_description(DAY, "The UTC day of these figures."),

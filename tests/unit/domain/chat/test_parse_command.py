@@ -173,5 +173,5 @@ def test_the_help_names_every_command_and_nothing_else() -> None:
     assert names == {
         *("/remind", "/do", "/tasks", "/task", "/cancel", "/retry", "/snooze", "/pause"),
         *("/resume", "/approve", "/reject", "/resolve", "/timezone", "/help", "/done"),
-        *("/quiet", "/notify"),
+        *("/quiet", "/notify", "/forget"),
     }

@@ -154,7 +154,7 @@ def profiles() -> Profiles:
     from duecourse.adapters.aws.dynamodb.profiles import DynamoProfiles
 
     _bind_tables()
-    return DynamoProfiles()
+    return DynamoProfiles(clock())
 
 
 @cache

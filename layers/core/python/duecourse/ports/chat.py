@@ -27,7 +27,14 @@ class Profiles(Protocol):
     def get(self, owner: Owner) -> Profile:
         """Return the profile (strongly consistent); an empty one for an unknown owner."""
 
-    def save(self, profile: Profile) -> None: ...
+    def save(self, profile: Profile) -> None:
+        """Store the profile. It expires if it is not renewed."""
+
+    def renew(self, owner: Owner) -> None:
+        """Keep the owner's profile, if there is one, because they have written."""
+
+    def delete(self, owner: Owner) -> None:
+        """Delete the profile. An unknown owner is no error."""
 
 
 class QuietHoursStore(Protocol):
@@ -43,7 +50,16 @@ class QuietHoursStore(Protocol):
         """Return the current value (strongly consistent)."""
 
     def set(self, owner: Owner, quiet_hours: QuietHours | None) -> None:
-        """Store the quiet hours; None removes them. Concurrent writes of other owners are kept."""
+        """Store the quiet hours; None removes them. Concurrent writes of other owners are kept.
+
+        They expire if they are not renewed.
+        """
+
+    def renew(self, owner: Owner) -> None:
+        """Keep the owner's quiet hours, if there are any, because they have written."""
+
+    def expire(self) -> int:
+        """Remove the quiet hours that nobody renewed; return how many."""
 
 
 class Connections(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -53,6 +53,12 @@ class Journal(AuditLog, Protocol):
         """Store the entries of a batch of changes, in order. Idempotent.
 
         Raises if some could not be stored, with an unknown part of them stored.
+        """
+
+    def erase(self, task_ids: Set[str], *, at: datetime) -> None:
+        """Delete all entries of the tasks, and their texts in the audit log. Idempotent.
+
+        The audit log keeps that something was done, when and by which token, and not for whom.
         """
 
     def list_events(self, task_id: str) -> Sequence[StoredEvent]:
@@ -152,6 +158,9 @@ class Counters(Protocol):
 class Stats(Protocol):
     def save_tracker(self, tracker: FailureTracker) -> None:
         """Store the recent errors of a task, unless later ones are stored. Idempotent."""
+
+    def delete_tracker(self, task_id: str) -> None:
+        """Delete the recent errors of a task, if there are any."""
 
     def list_given_up(self, limit: int) -> Sequence[Subject]:
         """Return subjects in permanent failure, most failures first, with one read."""

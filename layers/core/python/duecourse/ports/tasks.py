@@ -69,6 +69,12 @@ class TaskStore(Protocol):
         write after a lost response wins.
         """
 
+    def delete(self, task: Task) -> None:
+        """Delete exactly `task`; the journal then erases its history. Idempotent.
+
+        Raises StaleTaskError if the task has changed since.
+        """
+
     def claim_new(self, task_id: str, run: Run, *, due_at: datetime) -> Task | None:
         """Claim a reminder of the lane NEW_REMINDER with one write and return the claimed task.
 

@@ -10,6 +10,7 @@ COMMAND_NAMES = frozenset(
         "cancel",
         "do",
         "done",
+        "forget",
         "help",
         "notify",
         "pause",

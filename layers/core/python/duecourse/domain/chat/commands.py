@@ -105,6 +105,13 @@ class SetNotifyLevel:
 
 
 @dataclass(frozen=True)
+class ForgetMe:
+    """Delete everything about the sender. Without confirmation, it asks for one."""
+
+    is_confirmed: bool
+
+
+@dataclass(frozen=True)
 class Start:
     pass
 
@@ -126,7 +133,7 @@ class InvalidCommand:
 TaskCommand = (
     ShowTask | Cancel | Done | Retry | Pause | Resume | Approve | Reject | Resolve | Snooze
 )
-PreferenceCommand = SetTimezone | SetQuietHours | SetNotifyLevel
+PreferenceCommand = SetTimezone | SetQuietHours | SetNotifyLevel | ForgetMe
 Command = (
     CreateReminder
     | CreateAction

@@ -19,6 +19,7 @@ HELP_TEXT = """\
 /timezone <place> - set your time zone. Example: /timezone Europe/Berlin
 /quiet <from>-<to> - set your quiet hours. Example: /quiet 22:00-7:00. Turn them off: /quiet off
 /notify all, important or none - choose your notifications
+/forget me - delete your tasks, their history and your settings
 /help - show this list
 
 <when> can be: in 10 minutes, at 15:00, tomorrow 9am, on friday 8:30, 2026-02-17 15:00, \

@@ -13,6 +13,7 @@ from duecourse.domain.chat.commands import (
     CreateAction,
     CreateReminder,
     Done,
+    ForgetMe,
     Help,
     InvalidCommand,
     ListTasks,
@@ -39,6 +40,7 @@ _RESOLVE_HINT = (
     " Example: /resolve a1b2c3d4 applied"
 )
 _NOTIFY_HINT = "Which notifications do you want: all, important or none? Example: /notify important"
+_FORGET_HINT = "This deletes everything I know about you: /forget me"
 _TASK_COMMANDS: dict[str, Callable[[str], Command]] = {
     "/task": ShowTask,
     "/cancel": Cancel,
@@ -120,6 +122,13 @@ def _parse_notify(rest: str) -> Command:
         return InvalidCommand(_NOTIFY_HINT)
 
 
+def _parse_forget(rest: str) -> Command:
+    words = rest.lower().split()
+    if words not in (["me"], ["me", "yes"]):
+        return InvalidCommand(_FORGET_HINT)
+    return ForgetMe(is_confirmed=words[-1] == "yes")
+
+
 _OTHER_COMMANDS: dict[str, Callable[[str], Command]] = {
     "/remind": _parse_remind,
     "/do": _parse_do,
@@ -130,6 +139,7 @@ _OTHER_COMMANDS: dict[str, Callable[[str], Command]] = {
     "/timezone": SetTimezone,
     "/quiet": SetQuietHours,
     "/notify": _parse_notify,
+    "/forget": _parse_forget,
     "/start": lambda _: Start(),
     "/help": lambda _: Help(),
 }

@@ -16,7 +16,8 @@ class StreamChange:
 
     `written_at` is the time of the write, rounded down to a second. `is_known` is False if one of
     the two images is unreadable; `new` is then the new task, if at least that one is readable.
-    `counted_at`: when the change is counted, if that is not when it was written.
+    `counted_at`: when the change is counted, if that is not when it was written. `is_deleted`: a
+    person deleted the task. A task that expired was not deleted, and neither was its history.
     """
 
     sequence_number: str
@@ -27,3 +28,4 @@ class StreamChange:
     is_known: bool = True
     breaker_events: Sequence[LiveEvent] = ()
     counted_at: datetime | None = None
+    is_deleted: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +18,7 @@ from duecourse.domain.time.instant import to_text
 LOG_PREFIX = "[ACTION]"
 SUCCESS = "success"
 DESCRIPTION_LIMIT = 200
+ERASED = "(erased)"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +56,12 @@ class AuditEntry:
             "duration_ms": self.call.milliseconds,
             "cost": None if self.call.cost is None else to_dollars(self.call.cost),
         }
+
+
+def erase_personal_data(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry of the audit log, as JSON, without the person whose task was deleted."""
+    personal = {"sender": ERASED, "description": ERASED}
+    return {name: personal.get(name, value) for name, value in entry.items()}
 
 
 def audit_position(at: datetime, entry_id: str) -> str:

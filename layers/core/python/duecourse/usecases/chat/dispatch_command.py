@@ -11,6 +11,7 @@ from duecourse.domain.chat.commands import (
     Command,
     CreateAction,
     CreateReminder,
+    ForgetMe,
     Help,
     InvalidCommand,
     ListTasks,
@@ -37,6 +38,7 @@ from duecourse.domain.errors import (
 from duecourse.domain.text.formatting import remove_unprintable
 from duecourse.usecases.chat.context import ChatContext, ClarificationError
 from duecourse.usecases.chat.create_commands import handle_do, handle_remind
+from duecourse.usecases.chat.forget_command import handle_forget
 from duecourse.usecases.chat.preference_commands import (
     handle_notify,
     handle_quiet_hours,
@@ -78,7 +80,7 @@ def _dispatch(
             return handle_do(words, message, context, now=now)
         case ListTasks(page):
             return _list_tasks(page, message, context)
-        case SetTimezone() | SetQuietHours() | SetNotifyLevel():
+        case SetTimezone() | SetQuietHours() | SetNotifyLevel() | ForgetMe():
             return _handle_preference(command, message, context, now=now)
         case Start():
             return ChatMessage(_WELCOME)
@@ -100,6 +102,8 @@ def _handle_preference(
             return handle_quiet_hours(words, message, context, now=now)
         case SetNotifyLevel(level):
             return handle_notify(level, message, context)
+        case ForgetMe(is_confirmed):
+            return handle_forget(is_confirmed, message, context, now=now)
 
 
 def _list_tasks(page: int, message: Message, context: ChatContext) -> ChatMessage:

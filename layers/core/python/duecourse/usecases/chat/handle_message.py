@@ -31,4 +31,6 @@ def handle_message(
     else:
         channel.reply(message, add_late_note(stored.reply, message, now=now))
     replies.save(message, replace(stored, is_delivered=True))
+    context.profiles.renew(message.owner)
+    context.quiet_hours.renew(message.owner)
     return True

@@ -65,7 +65,7 @@ class _Batch:
 def process_changes(changes: Sequence[StreamChange], shard_id: str, deps: JournalDeps) -> int:
     """Process the changes and return how many are done. The others have to be tried again."""
     batch = _Batch(changes, shard_id, deps)
-    for step in (_project, _store, _sync, _publish, _count, _notify):
+    for step in (_project, _store, _erase, _sync, _publish, _count, _notify):
         batch.keep(step(batch))
     return len(batch.changes)
 
@@ -113,6 +113,22 @@ def _store_projected(projected: Sequence[ProjectedChange], deps: JournalDeps) ->
             deps.stats.save_tracker(one.tracker)
         if one.correction is not None:
             deps.patterns.record_correction(one.correction.observed, one.correction.correction)
+
+
+def _erase(batch: _Batch) -> int:
+    """Erase what is known of tasks that a person deleted, all at once: the audit log is long."""
+    deleted = [n for n, change in enumerate(batch.changes) if change.is_deleted]
+    if not deleted:
+        return len(batch.changes)
+    ids = {change.task_id for change in batch.changes if change.is_deleted and change.task_id}
+    try:
+        batch.deps.journal.erase(ids, at=batch.changes[deleted[-1]].written_at)
+        for task_id in ids:
+            batch.deps.stats.delete_tracker(task_id)
+    except Exception as error:  # noqa: BLE001 - of whatever kind, the data must not stay
+        if not all(_is_set_aside(batch, n, error) for n in deleted):
+            return deleted[0]
+    return len(batch.changes)
 
 
 def _sync(batch: _Batch) -> int:

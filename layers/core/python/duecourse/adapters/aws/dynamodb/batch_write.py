@@ -1,4 +1,4 @@
-"""Put many items with few requests: 25 items each, the most that DynamoDB accepts."""
+"""Put or delete many items with few requests: 25 items each, the most that DynamoDB accepts."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ def put_all(items: Sequence[Model]) -> None:
     with type(first).batch_write() as batch:
         for item in latest.values():
             batch.save(item)
+
+
+def delete_all(items: Sequence[Model]) -> None:
+    """Delete the items of one table. Raises if some could not be deleted."""
+    if not items:
+        return
+    with type(items[0]).batch_write() as batch:
+        for item in items:
+            batch.delete(item)
 
 
 def _key_of(item: Model) -> tuple[object, ...]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from datetime import date, datetime, timedelta
 
-from duecourse.adapters.aws.dynamodb.batch_write import put_all
+from duecourse.adapters.aws.dynamodb.batch_write import delete_all, put_all
 from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
 from duecourse.adapters.aws.dynamodb.run_records import (
     amend_record,
@@ -16,7 +16,7 @@ from duecourse.adapters.aws.dynamodb.run_records import (
 )
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.domain.chat.audit_operator import OperatorChange
-from duecourse.domain.journal.audit import AuditEntry, audit_position
+from duecourse.domain.journal.audit import AuditEntry, audit_position, erase_personal_data
 from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.journal.journal_entries import JournalEntries, StoredEvent
 from duecourse.domain.journal.run_record import RunRecord
@@ -54,6 +54,14 @@ class DynamoJournal:
 
     def record_change(self, change: ApiChange | OperatorChange) -> None:
         self._make_audit_item(change, change.id).save()
+
+    def erase(self, task_ids: Set[str], *, at: datetime) -> None:
+        for task_id in task_ids:
+            delete_all(list(JournalItem.query(task_id, consistent_read=True)))
+        days = range(self._retention.days + 1)
+        for day in (utc_date(at - timedelta(days=n)) for n in days):
+            for item in JournalItem.query(_audit_key(day), consistent_read=True):
+                _erase_audit_item(item, task_ids)
 
     def list_events(self, task_id: str) -> Sequence[StoredEvent]:
         return list(read_items(list_latest(task_id, "e#"), _to_stored_event))
@@ -132,6 +140,12 @@ def _to_stored_event(item: JournalItem) -> StoredEvent:
 
 def _to_audit_item(item: JournalItem) -> AuditItem:
     return AuditItem(item.entry, item.detail)
+
+
+def _erase_audit_item(item: JournalItem, task_ids: Set[str]) -> None:
+    if (item.detail or {}).get("task_id") in task_ids:
+        erased = erase_personal_data(item.detail)
+        item.update([JournalItem.detail.set(erased)], condition=JournalItem.task_id.exists())
 
 
 def _audit_key(day: date) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
-from pynamodb.exceptions import GetError, PutError
+from pynamodb.exceptions import DeleteError, GetError, PutError
 from pynamodb.models import Model
 
 if TYPE_CHECKING:
@@ -46,6 +46,14 @@ def put_stored(model: type[Model], item: Stored, condition: Mapping[str, Any]) -
         client_of(model).put_item(TableName=model.Meta.table_name, Item=item, **condition)
     except (BotoCoreError, ClientError) as error:
         raise PutError(f"Failed to put item: {error}", error) from error
+
+
+def delete_stored(model: type[Model], key: Key, condition: Mapping[str, Any]) -> None:
+    """Delete the item if `condition`, the parameters for it, holds. Raises DeleteError."""
+    try:
+        client_of(model).delete_item(TableName=model.Meta.table_name, Key=key, **condition)
+    except (BotoCoreError, ClientError) as error:
+        raise DeleteError(f"Failed to delete item: {error}", error) from error
 
 
 def client_of(model: type[Model]) -> Any:

@@ -43,6 +43,9 @@ class DynamoStats:
             if not is_condition_failed(error):
                 raise
 
+    def delete_tracker(self, task_id: str) -> None:
+        TrackerItem(_tracker_key(task_id), TRACKER).delete()
+
     def list_repeated(self, *, since: datetime) -> Sequence[FailureTracker]:
         """Return trackers with repeated failures since then, latest first, at most MAX_REPEATED."""
         tasks = TrackerItem.repeat_index.query(
@@ -68,7 +71,7 @@ class DynamoStats:
 
 def _to_item(tracker: FailureTracker) -> TrackerItem:
     return TrackerItem(
-        f"{TRACKER}#task#{tracker.task_id}",
+        _tracker_key(tracker.task_id),
         TRACKER,
         task_id=tracker.task_id,
         recent_errors=tracker.errors,
@@ -77,6 +80,10 @@ def _to_item(tracker: FailureTracker) -> TrackerItem:
         repeated_since=to_text_or_none(tracker.errors.repeated_since),
         expires_at=int((tracker.last_error_at + RETENTION).timestamp()),
     )
+
+
+def _tracker_key(task_id: str | None) -> str:
+    return f"{TRACKER}#task#{task_id}"
 
 
 def _to_tracker(item: TrackerItem) -> FailureTracker:

@@ -17,6 +17,7 @@ from duecourse.domain.tasks.task import Task
 
 Record = dict[str, Any]
 NO_SHARD = "none"  # of an event without a window, such as a sample event
+_TTL_PRINCIPAL = "dynamodb.amazonaws.com"  # deletes what has expired
 
 
 def sequence_number(record: Record) -> str:
@@ -56,7 +57,13 @@ def parse_change(record: Record) -> StreamChange:
         old=sides["OldImage"],
         new=sides["NewImage"],
         is_known=is_known,
+        is_deleted=_is_deleted(record),
     )
+
+
+def _is_deleted(record: Record) -> bool:
+    deleted_by = (record.get("userIdentity") or {}).get("principalId")
+    return record.get("eventName") == "REMOVE" and deleted_by != _TTL_PRINCIPAL
 
 
 def breaker_events(record: Record) -> list[LiveEvent]:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence, Set
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from pynamodb.exceptions import PutError, TransactWriteError
+from pynamodb.exceptions import DeleteError, PutError, TransactWriteError
 
 from duecourse.adapters.aws.dynamodb.conditions import is_condition_failed, is_conflict
 from duecourse.adapters.aws.dynamodb.first_claim import update_if_new
 from duecourse.adapters.aws.dynamodb.item_codec import Stored
 from duecourse.adapters.aws.dynamodb.models import TaskItem
-from duecourse.adapters.aws.dynamodb.raw_items import Key, get_stored, put_stored
+from duecourse.adapters.aws.dynamodb.raw_items import Key, delete_stored, get_stored, put_stored
 from duecourse.adapters.aws.dynamodb.task_conditions import (
     NEW_TASK,
     owner_condition,
@@ -97,6 +97,15 @@ class DynamoTaskStore(TaskListings):
                 raise
             if self._find(after.id) != after:
                 raise StaleTaskError(after.id) from error
+
+    def delete(self, task: Task) -> None:
+        try:
+            delete_stored(TaskItem, _key_of(task.id), unchanged_since(task))
+        except DeleteError as error:
+            if not is_condition_failed(error):
+                raise
+            if self._find(task.id) is not None:
+                raise StaleTaskError(task.id) from error
 
     def claim_new(self, task_id: str, run: Run, *, due_at: datetime) -> Task | None:
         stored = update_if_new(_key_of(task_id), run, due_at=due_at)

@@ -1,0 +1,64 @@
+"""`duecourse forget`: delete everything that is stored about a sender."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from local.cli.client.run_request import add_json_flag, make_api_client, print_json
+from local.cli.client.text import to_safe_line
+from local.cli.errors import CommandFailedError, UsageError
+
+_PATH = "/senders/forget"
+
+
+def add_arguments(forget: argparse.ArgumentParser) -> None:
+    forget.add_argument(
+        "sender", type=_parse_sender, metavar="CHANNEL:SENDER", help="such as telegram:4711"
+    )
+    forget.add_argument("--yes", action="store_true", help="delete without asking")
+    add_json_flag(forget)
+    forget.set_defaults(run=run)
+
+
+def _parse_sender(text: str) -> tuple[str, str]:
+    channel, colon, sender_id = text.partition(":")
+    if not (channel and colon and sender_id):
+        raise argparse.ArgumentTypeError(f"{text} is not CHANNEL:SENDER, such as telegram:4711")
+    return channel, sender_id
+
+
+def run(options: argparse.Namespace) -> None:
+    channel, sender_id = options.sender
+    if not options.yes:
+        _confirm(f"{channel}:{sender_id}")
+    count = _forget(channel, sender_id, has_progress=not options.json)
+    if options.json:
+        print_json({"deleted_tasks": count, "complete": True})
+    else:
+        tasks = "1 task" if count == 1 else f"{count} tasks"
+        print(f"Deleted {tasks} and the settings. The history is erased within minutes.")
+
+
+def _confirm(sender: str) -> None:
+    if not sys.stdin.isatty():
+        raise UsageError("give --yes to delete without being asked")
+    print(f"Delete all tasks, history and settings of {to_safe_line(sender)}? Type yes: ", end="")
+    sys.stdout.flush()
+    if sys.stdin.readline().strip().lower() != "yes":
+        raise CommandFailedError("nothing was deleted")
+
+
+def _forget(channel: str, sender_id: str, *, has_progress: bool) -> int:
+    """Request it until it is complete. Return the number of deleted tasks."""
+    server, count = make_api_client(), 0
+    while True:
+        body = server.post(_PATH, {"channel": channel, "sender_id": sender_id}).body
+        deleted, is_complete = body.get("deleted_tasks"), body.get("complete")
+        if not isinstance(deleted, int) or not isinstance(is_complete, bool):
+            raise CommandFailedError("the response is not a result; check DUECOURSE_URL")
+        count += deleted
+        if is_complete:
+            return count
+        if has_progress:
+            print(f"deleted {count} tasks so far", file=sys.stderr)

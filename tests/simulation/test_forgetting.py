@@ -1,0 +1,162 @@
+"""Deleted tasks and forgotten senders leave nothing behind but that something was done."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from duecourse.domain.journal.audit import ERASED
+
+from tests.support.stack_client import StackClient
+from tests.support.stored_items import all_items
+
+SECRET = "call doctor Meier about the results"
+FAILING_SCRIPT = [
+    {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432"}},
+    {"reply": "Done.\nACTION_OUTCOME: success"},
+]
+
+
+def make_action(client: StackClient, sender: str = "ada") -> dict[str, Any]:
+    """Return an action of the sender that failed once and then succeeded."""
+    payload = {"provider": "scripted", "script": FAILING_SCRIPT}
+    task = client.create(
+        **{"in": "1m"}, type="action", description=SECRET, sender_id=sender, payload=payload
+    )
+    client.call("PATCH", f"/tasks/{task['id']}", {"description": SECRET})
+    client.advance("5m")
+    assert client.task(task["id"])["status"] == "completed"
+    return task
+
+
+def stored_text() -> str:
+    return json.dumps(all_items(), default=str)
+
+
+def test_a_deleted_task_leaves_no_history_and_no_text_in_the_audit_log(
+    client: StackClient,
+) -> None:
+    task = make_action(client)
+    assert len(client.items(f"/tasks/{task['id']}/errors")) == 1
+
+    response = client.call("DELETE", f"/tasks/{task['id']}")
+    client.advance("1s")
+
+    assert (response.status, response.body) == (200, {"id": task["id"], "deleted": True})
+    assert client.call("GET", f"/tasks/{task['id']}").status == 404
+    assert SECRET not in stored_text()
+    executed = [one for one in client.items("/audit") if one["text"].startswith("[ACTION]")]
+    assert {(one["sender"], one["description"]) for one in executed} == {(ERASED, ERASED)}
+
+
+def test_the_audit_log_keeps_who_deleted_a_task(client: StackClient) -> None:
+    task = make_action(client)
+    client.call("DELETE", f"/tasks/{task['id']}")
+    client.advance("1s")
+
+    changes = [one for one in client.items("/audit") if one.get("method") == "DELETE"]
+
+    assert [(one["token"], one["task_id"]) for one in changes] == [("local", task["id"])]
+
+
+@pytest.mark.parametrize("action", ["run", "pause"])
+def test_an_open_task_is_not_deleted(client: StackClient, action: str) -> None:
+    script = [{"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432"}}]
+    payload = {"provider": "scripted", "script": script}
+    task = client.create(**{"in": "1h"}, type="action", payload=payload)
+    client.call("POST", f"/tasks/{task['id']}/{action}")
+
+    response = client.call("DELETE", f"/tasks/{task['id']}")
+
+    assert (response.status, "cancel it first" in response.body["detail"]) == (409, True)
+    assert client.task(task["id"])["status"] == "pending"
+
+
+def test_forgetting_asks_first(client: StackClient) -> None:
+    client.say("/remind in 1h stretch")
+
+    answer = client.say("/forget me")
+
+    assert "/forget me yes" in answer
+    assert len(client.items("/tasks?channel=console&sender_id=ada")) == 1
+    assert "/forget me" in client.say("/forget everybody")
+
+
+def test_a_forgotten_sender_leaves_nothing(client: StackClient) -> None:
+    make_action(client)
+    client.say("/timezone Asia/Tokyo")
+    client.say("/quiet 22:00-7:00")
+    client.say(f"/remind in 3h {SECRET}")
+    kept = client.create(**{"in": "4h"}, sender_id="bob", reply_target="bob", description="tea")
+
+    answer = client.say("/forget me yes")
+    client.advance("5h")
+
+    assert answer.startswith("Deleted 2 tasks and your settings.")
+    assert client.items("/tasks?channel=console&sender_id=ada") == []
+    assert [one["text"] for one in client.outbox("ada")][-1] == answer
+    assert client.task(kept["id"])["status"] == "delivered"
+    assert "not set" in client.say("/timezone")
+    assert "no quiet hours" in client.say("/quiet")
+    left = [item for item in all_items() if not str(item.get("key", "")).startswith("answer#")]
+    assert SECRET not in json.dumps(left, default=str)
+
+
+def test_forgetting_continues_after_a_crash(client: StackClient) -> None:
+    for _ in range(3):
+        client.say(f"/remind in 3h {SECRET}")
+    client.add_fault(function="chat", when="after", call="dynamodb.DeleteItem", nth=2, kind="crash")
+
+    client.call(
+        "POST",
+        "/webhooks/console",
+        {"sender_id": "ada", "reply_target": "ada", "text": "/forget me yes"},
+        token=None,
+    )
+    client.advance("10m")
+
+    assert client.items("/tasks?channel=console&sender_id=ada") == []
+    assert client.outbox("ada")[-1]["text"].startswith("Deleted")
+
+
+def test_a_program_forgets_a_sender_and_the_audit_log_does_not_name_them(
+    client: StackClient,
+) -> None:
+    client.create(**{"in": "1h"}, sender_id="carol", reply_target="carol", description=SECRET)
+
+    response = client.call("POST", "/senders/forget", {"channel": "console", "sender_id": "carol"})
+    client.advance("1s")
+
+    assert (response.status, response.body) == (200, {"deleted_tasks": 1, "complete": True})
+    assert "carol" not in json.dumps(client.items("/audit"))
+    assert SECRET not in stored_text()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"channel": "console"}, "sender_id"),
+        ({"sender_id": "ada"}, "channel"),
+        ({"channel": "console", "sender_id": ""}, "sender_id"),
+        ({"channel": "console", "sender_id": "ada", "all": True}, "all"),
+    ],
+)
+def test_an_incomplete_request_to_forget_names_the_field(
+    client: StackClient, body: dict[str, Any], field: str
+) -> None:
+    response = client.call("POST", "/senders/forget", body)
+
+    assert (response.status, response.body["errors"][0]["field"]) == (422, field)
+
+
+def test_erasing_is_retried_while_the_journal_is_throttled(client: StackClient) -> None:
+    task = make_action(client)
+    client.add_fault(
+        function="journal", when="before", call="dynamodb.Query", times=3, kind="throttle"
+    )
+
+    client.call("DELETE", f"/tasks/{task['id']}")
+    client.advance("1h")
+
+    assert SECRET not in stored_text()

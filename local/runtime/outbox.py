@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.chat.chat_message import ChatMessage
@@ -12,6 +13,8 @@ from duecourse.ports.integrations import Channel
 
 from local.runtime.call_interceptor import CallInterceptor
 from local.runtime.clock import LocalClock
+
+REPLY_CONTEXT_LIFETIME = timedelta(minutes=15)  # of Discord; Slack's lasts for 30 minutes
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,13 @@ class OutboxChannel:
         with self.outbox.calls.intercept("channel.send"):
             if self.inner is not None:
                 self.inner.reply(message, content)
-            self._record(message.reply_target, content)
+            self._record(self._reply_target(message), content)
+
+    def _reply_target(self, message: Message) -> str:
+        """Return where the reply arrives. The real channel decides it for itself."""
+        is_expired = self.outbox.clock.now() - message.sent_at > REPLY_CONTEXT_LIFETIME
+        can_use_context = message.reply_context and not is_expired
+        return message.reply_target if can_use_context else message.late_reply_target
 
     def _record(self, target: str, content: ChatMessage) -> None:
         at = to_text(self.outbox.clock.now())

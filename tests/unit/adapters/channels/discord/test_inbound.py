@@ -57,6 +57,7 @@ def test_a_command_is_parsed_and_its_reply_is_ephemeral() -> None:
             dedup_key="1200000000000000001",
             sent_at=NOW,
             locale="en-GB",
+            private_target="user:1200000000000000005",
             reply_context=TOKENS,
         ),
         {"type": 5, "data": {"flags": 64}},

@@ -30,6 +30,8 @@ class Message:
     - `locale`: the sender's language according to the platform.
     - `is_private`: only the sender sees the reply.
     - `source_chat`: the chat it was written in, if reminders go elsewhere.
+    - `private_target`: where only the sender reads, if others read `reply_target` and the reply is
+      not for them.
     - `reply_context`: what the channel needs to reply to this message. It may hold short-lived
       credentials, so it is never logged or stored.
     """
@@ -43,6 +45,7 @@ class Message:
     locale: str | None = None
     is_private: bool = True
     source_chat: str | None = None
+    private_target: str | None = None
     reply_context: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -63,6 +66,11 @@ class Message:
         """The chat it was written in, according to the platform."""
         return self.source_chat or self.reply_target
 
+    @property
+    def late_reply_target(self) -> str:
+        """Where a reply goes that can no longer use the reply context."""
+        return self.private_target or self.reply_target
+
     def can_show(self, target: str) -> bool:
         """Return True if the reply may show what belongs to the chat `target`."""
         return self.is_private or target == self.reply_target
@@ -70,7 +78,7 @@ class Message:
     def without_reply_context(self) -> Message:
         """Return the message in the form that may be stored.
 
-        A later reply then goes to `reply_target`.
+        A later reply then goes to `late_reply_target`.
         """
         return replace(self, reply_context={})
 
@@ -81,6 +89,7 @@ class Message:
             "locale": self.locale,
             "is_private": self.is_private,
             "said_in": self.source_chat,
+            "private_target": self.private_target,
             "answer_to": dict(self.reply_context),
         }
 
@@ -93,15 +102,19 @@ class Message:
             for name, field in _TEXT_FIELDS.items()
             if isinstance(fields.get(name), str)
         }
-        locale, answer_to = fields.get("locale"), fields.get("answer_to", {})
-        said_in = fields.get("said_in")
+        answer_to = fields.get("answer_to", {})
         if len(texts) < len(_TEXT_FIELDS) or not isinstance(answer_to, Mapping):
             raise ValueError(f"not a message: needs {', '.join(_TEXT_FIELDS)} and at")
         return cls(
             **texts,
             sent_at=from_text(str(fields.get("at"))),
-            locale=locale if isinstance(locale, str) else None,
+            locale=_text_or_none(fields.get("locale")),
             is_private=fields.get("is_private", True) is True,
-            source_chat=said_in if isinstance(said_in, str) else None,
+            source_chat=_text_or_none(fields.get("said_in")),
+            private_target=_text_or_none(fields.get("private_target")),
             reply_context={str(name): str(value) for name, value in answer_to.items()},
         )
+
+
+def _text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

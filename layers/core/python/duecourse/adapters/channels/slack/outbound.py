@@ -14,6 +14,7 @@ from duecourse.adapters.channels.errors import (
     UnreadableResponseError,
     clean_message,
 )
+from duecourse.adapters.channels.private_reply import send_private_reply
 from duecourse.adapters.channels.rate_limiter import RateLimiter
 from duecourse.adapters.channels.size_limits import select_buttons, truncate_text
 from duecourse.adapters.channels.slack import LIMITS, NAME, RESPONSE_URL_HOSTS
@@ -26,6 +27,7 @@ from duecourse.ports.integrations import HttpPatchClient, Keys
 from duecourse.ports.runtime import Clock
 
 ENDPOINT = "https://slack.com/api"
+_DIRECT_MESSAGES_PREFIX = "D"  # of the id of a channel that one person shares with the bot
 RESPONSE_URL_PREFIXES = tuple(f"https://{host}/" for host in RESPONSE_URL_HOSTS)
 MAX_SECTION_LENGTH = 3_000
 _RATE_LIMIT_CODES = frozenset({"ratelimited", "rate_limited"})
@@ -68,12 +70,21 @@ class SlackChannel:
         self._post_message(target, content, deadline=self._api.deadline())
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        """Reply so that only the sender sees it; post normally if the response URL has expired."""
+        """Reply to the response URL, or in the channel if the message was written for all to see.
+
+        Only the sender sees what a response URL gets. Without one, or if it has expired, the reply
+        is a direct message.
+        """
         by, hook = self._api.deadline(), message.reply_context.get("response_url", "")
-        if not hook.startswith(self._response_url_prefixes) or not self._try_reply(
+        if hook.startswith(self._response_url_prefixes) and self._try_reply(
             hook, content, deadline=by
         ):
-            self._post_message(message.reply_target, content, deadline=by)
+            return
+
+        def send(target: str, content: ChatMessage) -> None:
+            self._post_message(target, content, deadline=by)
+
+        send_private_reply(send, message, content, target=_late_reply_target(message))
 
     def _post_message(self, target: str, content: ChatMessage, *, deadline: datetime) -> None:
         token = self._api.get_token()
@@ -102,6 +113,17 @@ class SlackChannel:
                 raise
             return False
         return True
+
+
+def _late_reply_target(message: Message) -> str:
+    """Return where the reply goes without a response URL.
+
+    A press that an older version queued has no `private_target`, although others read its channel.
+    """
+    is_direct = message.reply_target.startswith(_DIRECT_MESSAGES_PREFIX)
+    if message.private_target is None and message.is_private and not is_direct:
+        return message.sender_id
+    return message.late_reply_target
 
 
 def _to_body(content: ChatMessage) -> dict[str, Any]:

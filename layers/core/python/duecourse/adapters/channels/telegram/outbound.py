@@ -16,6 +16,7 @@ from duecourse.adapters.channels.errors import (
     UnreadableResponseError,
     clean_message,
 )
+from duecourse.adapters.channels.private_reply import send_private_reply
 from duecourse.adapters.channels.rate_limiter import RateLimiter
 from duecourse.adapters.channels.size_limits import (
     select_buttons,
@@ -72,16 +73,29 @@ class TelegramChannel:
         self._post_message(target, content, deadline=self._api.deadline())
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        """Reply to a message. A short reply to a button is shown as a toast to the person alone."""
+        """Reply to a message. A short reply to a button is shown as a toast to the person alone.
+
+        If the toast has expired, the reply is a private message.
+        """
         by, query = self._api.deadline(), message.reply_context.get("callback_query_id")
         if query is None:
-            self._post_message(message.reply_target, content, deadline=by)
+            self._reply_late(message, content, target=message.late_reply_target, deadline=by)
         elif content.buttons or utf16_length(content.text) > MAX_TOAST_LENGTH:
             self._post_message(message.reply_target, content, deadline=by)
             with suppress(DuecourseError):  # only stops the button's spinner
                 self._call("answerCallbackQuery", {"callback_query_id": query}, query, deadline=by)
         elif not self._try_show_toast(query, content.text, deadline=by):
-            self._post_message(message.reply_target, content, deadline=by)
+            # Presses that older versions queued have no `private_target`.
+            target = message.private_target or message.sender_id
+            self._reply_late(message, content, target=target, deadline=by)
+
+    def _reply_late(
+        self, message: Message, content: ChatMessage, *, target: str, deadline: datetime
+    ) -> None:
+        def send(target: str, content: ChatMessage) -> None:
+            self._post_message(target, content, deadline=deadline)
+
+        send_private_reply(send, message, content, target=target)
 
     def _try_show_toast(self, callback_query_id: str, text: str, *, deadline: datetime) -> bool:
         """Return False if the press is too old for a toast."""

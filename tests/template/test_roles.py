@@ -423,8 +423,10 @@ def _simulate_chat_outage(client: StackClient) -> None:
     assert client.call("POST", "/dead-letters/redrive", {"ids": ids}).body["redriven"]
     client.advance("1m")
     assert client.outbox("ada")[-1]["text"] == "Done: tidy up\nok"
-    client.add_fault(function="chat", call="channel.send", kind="error", times=5)
+    client.add_fault(function="chat", call="channel.send", kind="error")
     body = {"sender_id": "ada", "text": "/tasks"}
+    assert client.call("POST", "/webhooks/console", body, token=None).status == 200
+    client.add_fault(function="chat", call="dynamodb.GetItem", kind="error", times=20)
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
     client.advance("1h")
     texts = [message["text"] for message in client.outbox("ada")]

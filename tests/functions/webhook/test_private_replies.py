@@ -23,6 +23,7 @@ from tests.support.stack_client import StackClient
 
 ADA_ON_DISCORD, GUILD_CHANNEL = "user:1200000000000000005", "1200000000000000004"
 IN_TWO_HOURS = {"type": 3, "name": "when", "value": "in 2h"}
+DOWN = {"message": "chat is down", "status": 503}
 NOT_ANSWERED = "I could not answer this message:"
 
 
@@ -73,3 +74,30 @@ def test_a_reply_is_ephemeral_wherever_others_read_along(client: StackClient) ->
         interaction = {**group_chat, "id": f"12{context}", "context": context}
         request = sign_request("discord", interaction, at=client.stack.clock.now())
         assert post(client, request).body == {"type": 5, **flags}
+
+
+@every_private_message
+def test_a_reply_that_comes_late_is_private(client: StackClient, name: str) -> None:
+    request, private_target = _requests(client)[name]
+    client.add_fault(function="chat", call="channel.send", kind="error", error=DOWN)
+    client.add_fault(function="notifier", call="channel.send", kind="error", error=DOWN, times=10)
+    assert post(client, request).status == 200
+    client.advance("30m")
+
+    [sent] = client.items(f"/_local/outbox?channel={request.platform}")
+    assert sent["target"] == private_target
+    assert "This reply is late." in sent["text"]
+
+
+def test_a_dead_reply_is_stored_without_the_token_that_it_needed(client: StackClient) -> None:
+    request, private_target = _requests(client)["discord command"]
+    client.add_fault(call="channel.send", kind="error", error=DOWN, times=1 + 30)
+    assert post(client, request).status == 200
+    client.advance("1h30m")
+
+    [letter] = client.items("/dead-letters")
+    assert letter["queue"] == "notices"
+    assert discord_command()["token"] not in str(letter)
+    client.call("POST", "/dead-letters/redrive")
+    [sent] = client.items("/_local/outbox?channel=discord")
+    assert sent["target"] == private_target

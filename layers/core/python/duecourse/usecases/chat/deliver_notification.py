@@ -10,6 +10,7 @@ from enum import StrEnum
 from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.staleness import is_stale
+from duecourse.domain.chat.stored_reply import add_late_note
 from duecourse.domain.errors import RecipientGoneError, UnknownTaskError
 from duecourse.ports.chat import Profiles, QuietHoursStore
 from duecourse.ports.integrations import Channel
@@ -62,12 +63,18 @@ def deliver_notification(
     if is_redelivery and _is_stale(notification, deps.store):
         return DeliveryResult(DeliveryOutcome.STALE)
     try:
-        channel.send(
-            notification.target, notification.message, idempotency_key=notification.idempotency_key
-        )
+        _send(notification, channel, now=now)
     except RecipientGoneError as gone:
         return DeliveryResult(DeliveryOutcome.RECIPIENT_GONE, reason=str(gone))
     return DeliveryResult(DeliveryOutcome.SENT)
+
+
+def _send(notification: Notification, channel: Channel, *, now: datetime) -> None:
+    message, content = notification.reply_to, notification.message
+    if message is not None:
+        channel.reply(message, add_late_note(content, message, now=now))
+    else:
+        channel.send(notification.target, content, idempotency_key=notification.idempotency_key)
 
 
 def _mute_or_defer(

@@ -55,13 +55,13 @@ class OutboxChannel:
     inner: Channel | None = None
 
     def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
-        with self.outbox.calls.intercept("channel.send"):
+        with self.outbox.calls.intercept_send("channel.send"):
             if self.inner is not None:
                 self.inner.send(target, content, idempotency_key=idempotency_key)
             self._record(target, content)
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        with self.outbox.calls.intercept("channel.send"):
+        with self.outbox.calls.intercept_send("channel.send"):
             if self.inner is not None:
                 self.inner.reply(message, content)
             self._record(self._reply_target(message), content)

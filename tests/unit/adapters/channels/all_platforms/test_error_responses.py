@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from duecourse.adapters.channels.errors import ChatError, RateLimitedError, UnreadableResponseError
@@ -13,6 +14,7 @@ from duecourse.domain.tasks.status import Status
 
 from tests.support.chat_cases import MINUTE, TOKEN, TOKENS, decision_after, exposed_text
 from tests.support.provider_cases import DictKeys
+from tests.support.receiver import Receiver
 from tests.unit.adapters.channels.all_platforms.platform_harness import PlatformHarness
 from tests.unit.adapters.channels.all_platforms.platforms import PLATFORMS, PlatformResponse
 
@@ -84,9 +86,23 @@ def test_an_unreadable_error_response_is_classified_by_its_status(
     assert str(error) == f"{harness.platform.name} answered 503: no words"
 
 
-def test_a_missing_response_is_raised_unchanged(harness: PlatformHarness) -> None:
-    harness.receiver.drop_connection()
-    assert isinstance(harness.error(), NoResponseError)
+@pytest.mark.parametrize("misbehaviour", [Receiver.drop_connection, Receiver.truncate_body])
+def test_a_lost_response_has_an_unknown_effect(
+    harness: PlatformHarness, misbehaviour: Callable[[Receiver], None]
+) -> None:
+    misbehaviour(harness.receiver)
+    error = harness.error()
+    assert isinstance(error, NoResponseError)
+    assert error.effect is Effect.UNKNOWN
+    assert len(harness.receiver.requests) == 1
+
+
+@pytest.mark.parametrize("status", [502, 504, 520, 524])
+def test_a_gateway_error_has_an_unknown_effect(harness: PlatformHarness, status: int) -> None:
+    harness.receiver.answer(status, b"<html>bad gateway</html>")
+    error = harness.error()
+    assert isinstance(error, ChatError)
+    assert (error.status, error.effect) == (status, Effect.UNKNOWN)
 
 
 def test_a_long_error_text_is_truncated(harness: PlatformHarness) -> None:

@@ -218,6 +218,15 @@ def test_no_message_is_sent_if_opening_the_direct_messages_has_no_answer(
     assert len(receiver.requests) == 1
 
 
+def test_no_message_is_sent_if_a_gateway_fails_to_open_the_direct_messages(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    receiver.answer(502, b"")
+    error = send_error(discord, "user:7")
+    assert isinstance(error, ChatError)
+    assert error.effect is Effect.NONE
+
+
 @pytest.mark.parametrize("body", [{}, {"id": "../42"}, {"id": None}])
 def test_a_direct_channel_without_an_id_is_not_used(
     discord: DiscordChannel, receiver: Receiver, body: dict[str, Any]

@@ -28,6 +28,7 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import parse_retry_after
 from duecourse.domain.http.exchange import NoResponseError, NotSentError
+from duecourse.domain.origin import Effect
 from duecourse.ports.integrations import HttpPatchClient, Keys
 from duecourse.ports.runtime import Clock
 from duecourse.version import __version__
@@ -97,8 +98,11 @@ class DiscordChannel:
         body = {"recipient_id": user_id}
         try:
             response = self._call_as_bot("users/@me/channels", body, key=user_id, deadline=deadline)
-        except NoResponseError as error:  # the message itself was not sent
+        except NoResponseError as error:
             raise NotSentError(str(error), code=error.code) from error
+        except ChatError as error:
+            error.effect = Effect.NONE  # the message itself was not sent
+            raise
         channel = name_at(response.body, "id") or ""
         if not _ID_PATTERN.fullmatch(channel):
             raise ChatError(NAME, response.status, "no channel's id", code="bad_answer")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from duecourse.app import stores
-from duecourse.ports.integrations import ApiTokens, Keys
+from duecourse.ports.integrations import ApiTokens, Keys, TokenSource
 
 
 @cache
@@ -16,7 +16,7 @@ def api_tokens() -> ApiTokens:
 
 
 @cache
-def chat_tokens() -> Keys:
+def chat_tokens() -> TokenSource:
     """Return the tokens for sending, by platform."""
     from duecourse.adapters.aws.secret_keys import SecretKeys
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.domain.errors import DuecourseError
+from duecourse.domain.errors import ChannelUnauthorizedError, DuecourseError
 from duecourse.domain.http.exchange import GATEWAY_STATUSES
 from duecourse.domain.origin import Effect, Origin
 
@@ -75,3 +75,11 @@ class LocalRateLimitError(DuecourseError):
 
 def clean_message(message: str) -> str:
     return " ".join(message.split())[:MAX_MESSAGE_LENGTH]
+
+
+def token_refused(channel: str, message: str, *, status: int) -> ChannelUnauthorizedError:
+    """Return the error for a call whose token the platform refused."""
+    words = clean_message(message) or f"status {status}"
+    return ChannelUnauthorizedError(
+        channel, f"the platform refuses the bot's token ({words})", status=status
+    )

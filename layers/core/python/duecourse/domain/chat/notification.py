@@ -25,6 +25,7 @@ class Notification:
     `sender_id` is the task's owner, whose notify level and quiet hours apply; without it the
     notification is delivered at once. `owner_requested_at` is when the owner requested the run,
     `run_id` the run it reports. `reply_to` is the message that it replies to, if it is a reply.
+    `waiting_since` is when its channel was first found to have no valid token.
     """
 
     channel: str
@@ -37,10 +38,15 @@ class Notification:
     owner_requested_at: datetime | None = None
     run_id: str | None = None
     reply_to: Message | None = None
+    waiting_since: datetime | None = None
 
     @property
     def owner(self) -> Owner | None:
         return None if self.sender_id is None else Owner(self.channel, self.sender_id)
+
+    def wait(self, *, now: datetime) -> Notification:
+        """Return the notification as it waits for its channel."""
+        return replace(self, waiting_since=self.waiting_since or now)
 
     def without_reply_context(self) -> Notification:
         """Return the notification in the form that may be stored."""
@@ -61,6 +67,7 @@ class Notification:
             "wanted_at": to_text_or_none(self.owner_requested_at),
             "run_id": self.run_id,
             "reply_to": self.reply_to.to_json() if self.reply_to else None,
+            "waiting_since": to_text_or_none(self.waiting_since),
         }
         present = {name: value for name, value in optional.items() if value is not None}
         return required | present | self.message.to_json()
@@ -85,6 +92,7 @@ class Notification:
             sender_id=_text_or_none(fields.get("sender_id")),
             owner_requested_at=StoredFields.of(fields).instant("wanted_at"),
             run_id=_text_or_none(fields.get("run_id")),
+            waiting_since=StoredFields.of(fields).instant("waiting_since"),
             reply_to=Message.from_json(fields["reply_to"]) if fields.get("reply_to") else None,
         )
 

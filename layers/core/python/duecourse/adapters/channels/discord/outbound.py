@@ -18,6 +18,7 @@ from duecourse.adapters.channels.errors import (
     RateLimitedError,
     UnreadableResponseError,
     clean_message,
+    token_refused,
 )
 from duecourse.adapters.channels.private_reply import send_private_reply
 from duecourse.adapters.channels.rate_limiter import RateLimiter
@@ -29,7 +30,7 @@ from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import parse_retry_after
 from duecourse.domain.http.exchange import NoResponseError, NotSentError
 from duecourse.domain.origin import Effect
-from duecourse.ports.integrations import HttpPatchClient, Keys
+from duecourse.ports.integrations import HttpPatchClient, TokenSource
 from duecourse.ports.runtime import Clock
 from duecourse.version import __version__
 
@@ -61,7 +62,12 @@ _RECIPIENT_GONE_CODES = frozenset(
 
 class DiscordChannel:
     def __init__(
-        self, http_client: HttpPatchClient, tokens: Keys, clock: Clock, *, endpoint: str = ENDPOINT
+        self,
+        http_client: HttpPatchClient,
+        tokens: TokenSource,
+        clock: Clock,
+        *,
+        endpoint: str = ENDPOINT,
     ) -> None:
         self._api = ChatApiClient(NAME, http_client, tokens, clock, RateLimiter(clock))
         self._endpoint = endpoint
@@ -119,7 +125,7 @@ class DiscordChannel:
             rate_limit_key=key,
             secrets=(token,),
         )
-        return self._api.call(request, _parse_error, deadline=deadline)
+        return self._api.call(request, _parse_bot_error, deadline=deadline)
 
     def _try_reply(
         self, reply_context: Mapping[str, str], content: ChatMessage, *, deadline: datetime
@@ -198,6 +204,12 @@ def _nonce(target: str, key: str) -> str:
     return hashlib.sha256(f"{target}:{key}".encode()).hexdigest()[:_NONCE_LENGTH]
 
 
+def _parse_bot_error(response: ApiResponse) -> DuecourseError | None:
+    if response.status == _UNAUTHORIZED:
+        return token_refused(NAME, text_at(response.body, "message"), status=response.status)
+    return _parse_error(response)
+
+
 def _parse_error(response: ApiResponse) -> DuecourseError | None:
     if response.is_success:
         return None if response.body is not None else UnreadableResponseError(NAME, response.status)
@@ -206,10 +218,6 @@ def _parse_error(response: ApiResponse) -> DuecourseError | None:
         return _to_rate_limited_error(response, message)
     if code in _RECIPIENT_GONE_CODES:
         return RecipientGoneError(NAME, clean_message(message), status=response.status)
-    if response.status == _UNAUTHORIZED:
-        return ChatError(
-            NAME, response.status, f"{message} (is the token right?)", code="invalid_token"
-        )
     return ChatError(NAME, response.status, message, code=f"discord_{code}" if code else None)
 
 

@@ -13,6 +13,7 @@ from duecourse.adapters.channels.errors import (
     RateLimitedError,
     UnreadableResponseError,
     clean_message,
+    token_refused,
 )
 from duecourse.adapters.channels.private_reply import send_private_reply
 from duecourse.adapters.channels.rate_limiter import RateLimiter
@@ -23,7 +24,7 @@ from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import parse_retry_after
-from duecourse.ports.integrations import HttpPatchClient, Keys
+from duecourse.ports.integrations import HttpPatchClient, TokenSource
 from duecourse.ports.runtime import Clock
 
 ENDPOINT = "https://slack.com/api"
@@ -31,6 +32,24 @@ _DIRECT_MESSAGES_PREFIX = "D"  # of the id of a channel that one person shares w
 RESPONSE_URL_PREFIXES = tuple(f"https://{host}/" for host in RESPONSE_URL_HOSTS)
 MAX_SECTION_LENGTH = 3_000
 _RATE_LIMIT_CODES = frozenset({"ratelimited", "rate_limited"})
+TOKEN_REFUSED_CODES = frozenset(
+    {
+        "invalid_auth",
+        "not_authed",
+        "token_revoked",
+        "token_expired",
+        "account_inactive",  # of the bot
+        "not_allowed_token_type",
+        "missing_scope",
+        "access_denied",
+        "team_access_not_granted",
+        "org_login_required",
+        "two_factor_setup_required",
+        "ekm_access_denied",
+        "enterprise_is_restricted",
+    }
+)
+_TOKEN_REFUSED_STATUSES = (401, 403)
 _RECIPIENT_GONE_CODES = frozenset(
     {
         "channel_not_found",
@@ -53,7 +72,7 @@ class SlackChannel:
     def __init__(
         self,
         http_client: HttpPatchClient,
-        tokens: Keys,
+        tokens: TokenSource,
         clock: Clock,
         *,
         endpoint: str = ENDPOINT,
@@ -174,6 +193,8 @@ def _parse_error(response: ApiResponse) -> DuecourseError | None:
         return UnreadableResponseError(NAME, response.status)
     if code in _RECIPIENT_GONE_CODES:
         return RecipientGoneError(NAME, clean_message(str(code)), status=response.status)
+    if code in TOKEN_REFUSED_CODES or response.status in _TOKEN_REFUSED_STATUSES:
+        return token_refused(NAME, code or "", status=response.status)
     return ChatError(NAME, response.status, code or "", code=code)
 
 

@@ -15,6 +15,7 @@ from duecourse.adapters.channels.errors import (
     RateLimitedError,
     UnreadableResponseError,
     clean_message,
+    token_refused,
 )
 from duecourse.adapters.channels.private_reply import send_private_reply
 from duecourse.adapters.channels.rate_limiter import RateLimiter
@@ -30,7 +31,7 @@ from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import parse_retry_after
-from duecourse.ports.integrations import HttpPatchClient, Keys
+from duecourse.ports.integrations import HttpPatchClient, TokenSource
 from duecourse.ports.runtime import Clock
 
 ENDPOINT = "https://api.telegram.org"
@@ -62,7 +63,12 @@ class _ChatMovedError(ChatError):
 
 class TelegramChannel:
     def __init__(
-        self, http_client: HttpPatchClient, tokens: Keys, clock: Clock, *, endpoint: str = ENDPOINT
+        self,
+        http_client: HttpPatchClient,
+        tokens: TokenSource,
+        clock: Clock,
+        *,
+        endpoint: str = ENDPOINT,
     ) -> None:
         pace = RateLimiter(clock, min_interval=LIMITS.rest, max_per_second=LIMITS.most_a_second)
         self._api = ChatApiClient(NAME, http_client, tokens, clock, pace)
@@ -183,7 +189,7 @@ def _parse_error(response: ApiResponse) -> DuecourseError | None:
     if status == _FORBIDDEN or (status == _BAD_REQUEST and _RECIPIENT_GONE.search(description)):
         return RecipientGoneError(NAME, clean_message(description), status=status)
     if status in _INVALID_TOKEN_STATUSES:
-        return ChatError(NAME, status, f"{description} (is the token right?)", code="invalid_token")
+        return token_refused(NAME, description, status=status)
     return _to_moved_error(response, description) or ChatError(NAME, status, description)
 
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 from aws_lambda_powertools import Logger, Metrics
 from duecourse.adapters.aws.sqs import message_from_body
 from duecourse.adapters.aws.sqs_batch import QueueRecord, sqs_batch_handler
-from duecourse.app import registry, services, stores
+from duecourse.app import queues, registry, services, stores
+from duecourse.app.lazy import lazy
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import RecipientGoneError
 from duecourse.ports.integrations import Channel
-from duecourse.usecases.chat.handle_message import handle_message
+from duecourse.usecases.chat.handle_message import (
+    ReplyDeps,
+    ReplyOutcome,
+    ReplyResult,
+    handle_message,
+)
 
 logger = Logger(service="chat")
 metrics = Metrics(service="chat")
@@ -26,14 +32,21 @@ def _handle_record(record: QueueRecord) -> None:
 
 
 def _reply(message: Message, channel: Channel) -> None:
-    context, now = services.chat_context(), stores.clock().now()
+    deps = ReplyDeps(channel, stores.replies(), lazy(queues.notification_queue))
     try:
-        is_new = handle_message(message, context, channel, stores.replies(), now=now)
+        result = handle_message(message, services.chat_context(), deps, now=stores.clock().now())
     except RecipientGoneError as error:
         # The command is done. Only the reply is lost, and a retry could not deliver it either.
         logger.warning("reply_undeliverable", channel=message.channel, reason=str(error))
         return
-    logger.info("replied" if is_new else "duplicate_message", channel=message.channel)
+    _log_result(message, result)
+
+
+def _log_result(message: Message, result: ReplyResult) -> None:
+    is_deferred = result.outcome is ReplyOutcome.DEFERRED
+    reason = None if result.error is None else f"{type(result.error).__name__}: {result.error}"
+    log = logger.warning if is_deferred else logger.info
+    log(str(result.outcome), channel=message.channel, reason=reason)
 
 
 handler = sqs_batch_handler(

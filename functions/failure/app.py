@@ -14,7 +14,11 @@ metrics = Metrics(service="failure")
 
 
 def _handle_record(record: QueueRecord) -> None:
-    recorded = record_failure(report_from_body(record.body), services.failure_deps())
+    report = report_from_body(record.body)
+    recorded = record_failure(report, services.failure_deps())
+    if recorded is not None and report.refused_channel is not None:
+        reason = report.failure.summary
+        logger.error("channel_paused", channel=report.refused_channel, reason=reason)
     if recorded is not None:
         _log_recorded(recorded)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from aws_lambda_powertools import Logger, Metrics
@@ -26,13 +27,25 @@ def _handle_record(record: QueueRecord) -> None:
     result = deliver_notification(
         notification, services.notification_deps(), is_redelivery=_is_redelivery(record), now=now
     )
-    if result.deferred_until is not None:
-        queues.notification_queue().defer(
-            record.receipt_handle, until=result.deferred_until, now=now
-        )
+    if result.outcome is DeliveryOutcome.DEFERRED:
+        _defer(record, result, now=now)
+    if result.outcome is DeliveryOutcome.CHANNEL_PAUSED:
+        _send_later(notification, result, now=now)
     _log_result(notification, result)
-    if result.deferred_until is not None:
+    if result.outcome is DeliveryOutcome.DEFERRED:
         raise DeferredMessageError
+
+
+def _defer(record: QueueRecord, result: DeliveryResult, *, now: datetime) -> None:
+    until = result.deferred_until or now
+    queues.notification_queue().defer(record.receipt_handle, until=until, now=now)
+
+
+def _send_later(notification: Notification, result: DeliveryResult, *, now: datetime) -> None:
+    """Replace the message by a new one: the receives of a message are limited, and this waits."""
+    queues.notification_queue().send_later(
+        notification.wait(now=now), at=result.deferred_until or now, now=now
+    )
 
 
 def _is_redelivery(record: QueueRecord) -> bool:
@@ -43,8 +56,7 @@ def _is_redelivery(record: QueueRecord) -> bool:
 def _log_result(notification: Notification, result: DeliveryResult) -> None:
     if result.outcome is DeliveryOutcome.SENT:
         metrics.add_metric("NotificationsSent", MetricUnit.Count, 1)
-    is_lost = result.outcome in (DeliveryOutcome.NO_CHANNEL, DeliveryOutcome.RECIPIENT_GONE)
-    (logger.warning if is_lost else logger.info)(
+    _log_level(result)(
         str(result.outcome),
         task_id=notification.task_id,
         channel=notification.channel,
@@ -52,6 +64,13 @@ def _log_result(notification: Notification, result: DeliveryResult) -> None:
         reason=result.reason,
         until=_to_iso(result.deferred_until),
     )
+
+
+def _log_level(result: DeliveryResult) -> Callable[..., None]:
+    if result.outcome is DeliveryOutcome.CHANNEL_PAUSED and result.reason is not None:
+        return logger.error  # it was just refused; others that wait for it are not news
+    is_lost = result.outcome in (DeliveryOutcome.NO_CHANNEL, DeliveryOutcome.RECIPIENT_GONE)
+    return logger.warning if is_lost else logger.info
 
 
 def _to_iso(until: datetime | None) -> str | None:

@@ -20,6 +20,7 @@ from botocore.compat import HTTPHeaders
 from botocore.endpoint import Endpoint
 from botocore.exceptions import ReadTimeoutError
 from duecourse.app import queues
+from duecourse.domain.origin import Effect
 
 from local.testing.faults import Fault, Faults, InjectedError, SimulatedCrash
 
@@ -77,6 +78,23 @@ class CallInterceptor:
         _raise_fault(self._faults.match(function, call, "before"))
         yield
         _raise_fault(self._faults.match(function, call, "after"))
+
+    @contextmanager
+    def intercept_send(self, call: str) -> Iterator[None]:
+        """Wrap an external call that has an effect, such as a message.
+
+        As with the real clients, a response that is lost after the call leaves its effect unknown.
+        An injected error with a status is a response.
+        """
+        was_sent = False
+        try:
+            with self.intercept(call):
+                yield
+                was_sent = True
+        except InjectedError as error:
+            is_lost = was_sent and error.status is None
+            error.effect = Effect.UNKNOWN if is_lost else Effect.NONE
+            raise
 
     @contextmanager
     def install(self) -> Iterator[None]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
+from duecourse.adapters.channels.errors import token_refused
+from duecourse.adapters.channels.slack.outbound import TOKEN_REFUSED_CODES
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.time.instant import to_text
@@ -12,6 +17,10 @@ from duecourse.ports.integrations import Channel
 
 from local.runtime.call_interceptor import CallInterceptor
 from local.runtime.clock import LocalClock
+from local.testing.faults import InjectedError
+
+TOKEN_REFUSED_STATUS = 401
+REPLY_CONTEXT_LIFETIME = timedelta(minutes=15)  # of Discord; Slack's lasts for 30 minutes
 
 
 @dataclass(frozen=True)
@@ -52,16 +61,33 @@ class OutboxChannel:
     inner: Channel | None = None
 
     def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
-        with self.outbox.calls.intercept("channel.send"):
+        with self._intercept():
             if self.inner is not None:
                 self.inner.send(target, content, idempotency_key=idempotency_key)
             self._record(target, content)
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        with self.outbox.calls.intercept("channel.send"):
+        with self._intercept():
             if self.inner is not None:
                 self.inner.reply(message, content)
-            self._record(message.reply_target, content)
+            self._record(self._reply_target(message), content)
+
+    @contextmanager
+    def _intercept(self) -> Iterator[None]:
+        """Intercept a send. An injected refusal of the token is raised as the real channels do."""
+        try:
+            with self.outbox.calls.intercept_send("channel.send"):
+                yield
+        except InjectedError as error:
+            if error.status == TOKEN_REFUSED_STATUS or error.code in TOKEN_REFUSED_CODES:
+                raise token_refused(self.name, str(error), status=TOKEN_REFUSED_STATUS) from error
+            raise
+
+    def _reply_target(self, message: Message) -> str:
+        """Return where the reply arrives. The real channel decides it for itself."""
+        is_expired = self.outbox.clock.now() - message.sent_at > REPLY_CONTEXT_LIFETIME
+        can_use_context = message.reply_context and not is_expired
+        return message.reply_target if can_use_context else message.late_reply_target
 
     def _record(self, target: str, content: ChatMessage) -> None:
         at = to_text(self.outbox.clock.now())

@@ -8,11 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.http.exchange import HttpResponse
-from duecourse.domain.origin import Effect
 from duecourse.ports.integrations import HttpClient, Provider, ProviderReply, ProviderRequest
 
 from local.runtime.call_interceptor import CallInterceptor
-from local.testing.faults import InjectedError
 
 
 @dataclass(frozen=True)
@@ -43,14 +41,5 @@ class InstrumentedHttpClient:
     def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
     ) -> HttpResponse:
-        was_sent = False
-        try:
-            with self.calls.intercept("http.post"):
-                answer = self.http_client.post(url, body, headers, timeout=timeout)
-                was_sent = True
-                return answer
-        except InjectedError as error:
-            # Like the real client: a lost response leaves the effect unknown.
-            is_open = was_sent and error.status is None
-            error.effect = Effect.UNKNOWN if is_open else Effect.NONE
-            raise
+        with self.calls.intercept_send("http.post"):
+            return self.http_client.post(url, body, headers, timeout=timeout)

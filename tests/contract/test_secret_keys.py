@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from functools import partial
 
 import boto3
@@ -96,6 +97,18 @@ INVALID_SECRETS = [
     f'{{"openai": ["{KEY}"]}}',
 ]
 INVALID_SECRETS += [f'{{"openai": "{KEY}"', f'{{"openai": {{"key": "{KEY}"}}}}', "[" * 50_000]
+
+
+@pytest.mark.parametrize(("age", "is_new"), [(29, False), (30, True)])
+def test_a_refreshed_secret_is_read_again_unless_it_is_recent(
+    keys: SecretKeys, write: Write, clock: ManualClock, age: int, is_new: bool
+) -> None:
+    write(SecretString=json.dumps({"openai": "old"}))
+    assert keys.get("openai") == "old"
+    write(SecretString=json.dumps({"openai": KEY}))
+    clock.at += timedelta(seconds=age)
+    keys.refresh()
+    assert (keys.get("openai") == KEY) is is_new
 
 
 @pytest.mark.parametrize("content", INVALID_SECRETS, ids=range(len(INVALID_SECRETS)))

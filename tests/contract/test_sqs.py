@@ -375,6 +375,27 @@ def test_deferring_a_notification_changes_its_visibility_timeout(
         sqs.assert_no_pending_responses()
 
 
+@pytest.mark.parametrize(
+    ("wait", "seconds"),
+    [
+        (timedelta(seconds=-5), 0),
+        (timedelta(milliseconds=1), 1),
+        (timedelta(minutes=5), 300),
+        (timedelta(minutes=16), 900),  # the maximum of SQS
+    ],
+)
+def test_a_notification_can_be_sent_later(
+    client: SQSClient, url: str, wait: timedelta, seconds: int
+) -> None:
+    notification = a_notification()
+    body = to_body(notification.to_json())
+    expected_request = {"QueueUrl": url, "MessageBody": body, "DelaySeconds": seconds}
+    with Stubber(client) as sqs:
+        sqs.add_response("send_message", {}, expected_request)
+        SqsNotificationQueue(client, url).send_later(notification, at=NOW + wait, now=NOW)
+        sqs.assert_no_pending_responses()
+
+
 @pytest.mark.parametrize("name", ["channel", "target", "text", "key", "task_id"])
 @pytest.mark.parametrize("value", ["", None, 5, ["x"]])
 def test_a_notification_without_a_required_field_is_refused(name: str, value: Any) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 
 import pytest
+from duecourse.app import registry, stores
 
+from local.runtime.outbox import OutboxChannel
 from tests.simulation.handler_scenarios import (
     LAMBDA,
     NOT_IDEMPOTENT,
+    REMINDER,
     WEBHOOK,
     CallPoint,
     Progress,
@@ -17,9 +21,12 @@ from tests.simulation.handler_scenarios import (
     running_stack_with_lambda,
     start_scenario,
 )
+from tests.support.chat_cases import HTTP_CLIENT, TOKENS
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
+from tests.unit.adapters.channels.all_platforms.platforms import PLATFORMS, Platform
 
+REPEATED = [("paused:transient", "indeterminate"), ("committed", "applied")]
 READS = ("dynamodb.GetItem", "secretsmanager.GetSecretValue")
 EXTERNAL_CALLS = ("http.post", "lambda.Invoke", "provider.call")
 WRITES = [
@@ -88,3 +95,48 @@ def test_an_unconfirmed_effect_is_left_to_a_person(shared: StackClient, scenario
 
         assert (harness.status, harness.effects, harness.prompt_count) == ("blocked", 1, 1)
         assert outcomes_of(harness.runs) == [("paused:reconciliation", "indeterminate")]
+
+
+def _register_real_channel(client: StackClient, platform: Platform, receiver: Receiver) -> None:
+    """Let the platform's own adapter send to `receiver`."""
+    sender = platform.channel(HTTP_CLIENT, TOKENS, stores.clock(), endpoint=receiver.url(""))
+    outbox_channel = OutboxChannel(platform.name, client.stack.outbox, sender)
+    registry.register_channel(platform.name, outbox_channel)
+
+
+def test_a_reminder_whose_response_is_lost_is_repeated_and_says_so(shared: StackClient) -> None:
+    with start_scenario(shared, REMINDER) as harness:
+        harness.fault("channel.send", when="after", kind="timeout")
+
+        shared.advance("10m")
+
+        assert outcomes_of(harness.runs) == REPEATED
+        assert (harness.status, harness.effects) == ("delivered", 2)
+
+
+@pytest.mark.parametrize("status", [400, 503])
+def test_a_reminder_that_is_refused_has_not_been_sent(shared: StackClient, status: int) -> None:
+    with start_scenario(shared, REMINDER) as harness:
+        error = {"status": status, "message": "no"}
+        harness.fault("channel.send", when="after", kind="error", error=error)
+
+        shared.advance("10m")
+
+        assert outcomes_of(harness.runs)[0] == ("paused:transient", "failed")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS, ids=str)
+@pytest.mark.parametrize("behaves", [Receiver.drop_connection, Receiver.truncate_body])
+def test_a_platform_whose_response_is_lost_may_have_the_reminder(
+    shared: StackClient, platform: Platform, behaves: Callable[[Receiver], None]
+) -> None:
+    shared.stack.reset()
+    with Receiver() as receiver:
+        _register_real_channel(shared, platform, receiver)
+        behaves(receiver)
+        receiver.answer(200, json.dumps(platform.success_body).encode())
+        task = shared.create(channel=platform.name, reply_target=platform.target, **{"in": "5m"})
+        shared.advance("20m")
+
+        assert outcomes_of(shared.items(f"/tasks/{task['id']}/runs")) == REPEATED
+        assert len(receiver.requests) == 2

@@ -52,7 +52,9 @@ class ListHttpClient:
     patch = post
 
 
-def a_platform_message(channel: str, target: str, **reply_context: str) -> Message:
+def a_platform_message(
+    channel: str, target: str, private_target: str | None = None, **reply_context: str
+) -> Message:
     return Message(
         channel=channel,
         sender_id="7",
@@ -60,6 +62,7 @@ def a_platform_message(channel: str, target: str, **reply_context: str) -> Messa
         text="/tasks",
         dedup_key="k-1",
         sent_at=NOW,
+        private_target=private_target,
         reply_context=reply_context,
     )
 

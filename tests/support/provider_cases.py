@@ -30,6 +30,9 @@ INSTRUCTION = "End with SUCCESS or FAILURE."
 class DictKeys(dict[str, str]):
     """Keys in memory."""
 
+    def refresh(self) -> None:
+        """They are never old."""
+
 
 def settings_of(name: str, **changes: Any) -> ProviderSettings:
     return replace(read_provider_settings()[name], **changes)

@@ -139,6 +139,10 @@ class Receiver:
 
         self._behaviours.append(send_slowly)
 
+    def forget(self) -> None:
+        """Drop all behaviours, also the one that would be repeated."""
+        self._behaviours.clear()
+
     # Implementation.
 
     def _open_probe(self) -> None:

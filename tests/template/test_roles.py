@@ -115,6 +115,7 @@ def _observed_calls() -> dict[str, set[Permission]]:
         _redrive_changes(client)
         _create_dead_letters(client)
         _simulate_chat_outage(client)
+        _simulate_refused_token(client)
         _read_routes(client)
         _use_quiet_hours_and_operators(client)
         client.create(due_at="2026-02-19T15:00:00Z", repeat="daily")
@@ -380,13 +381,26 @@ def _simulate_chat_outage(client: StackClient) -> None:
     assert client.call("POST", "/dead-letters/redrive", {"ids": ids}).body["redriven"]
     client.advance("1m")
     assert client.outbox("ada")[-1]["text"] == "Done: tidy up\nok"
-    client.add_fault(function="chat", call="channel.send", kind="error", times=5)
+    client.add_fault(function="chat", call="channel.send", kind="error")
     body = {"sender_id": "ada", "text": "/tasks"}
+    assert client.call("POST", "/webhooks/console", body, token=None).status == 200
+    client.add_fault(function="chat", call="dynamodb.GetItem", kind="error", times=20)
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
     client.advance("1h")
     texts = [message["text"] for message in client.outbox("ada")]
     assert any(text.startswith("I could not answer this message") for text in texts)
     assert client.call("POST", "/dead-letters/redrive").body["redriven"]
+
+
+def _simulate_refused_token(client: StackClient) -> None:
+    """Notifications and a reminder wait for a channel that has no valid token."""
+    refused = {"status": 401, "message": "Unauthorized"}
+    client.add_fault(call="channel.send", kind="error", error=refused, times=8)
+    client.create(**{"in": "4m"})
+    payload = {"provider": "scripted", "script": [{"reply": "ok\nACTION_OUTCOME: success"}]}
+    client.create(type="action", payload=payload, description="dust", **{"in": "4m"})
+    client.advance("1h")
+    assert client.outbox("ada")[-1]["text"] in ("Done: dust\nok", "Reminder: stretch")
 
 
 def _read_routes(client: StackClient) -> None:

@@ -27,7 +27,8 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 def list_breakers() -> Response[str]:
     """List circuit breakers.
 
-    Returns the current state of one circuit breaker for each provider that has failed.
+    Returns the current state of one circuit breaker for each provider that has failed, and for each
+    chat channel that had no valid bot token (`channel:slack`).
     """
     breakers = snapshot(stores.breakers().list_all(), stores.clock().now())
     return json_response({"items": [breaker_to_json(*named) for named in breakers]})

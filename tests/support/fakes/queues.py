@@ -35,3 +35,6 @@ class ListNotifications(list[Notification]):
 
     def defer(self, receipt_handle: str, *, until: datetime, now: datetime) -> None:
         raise NotImplementedError
+
+    def send_later(self, notification: Notification, *, at: datetime, now: datetime) -> None:
+        raise NotImplementedError

@@ -21,6 +21,7 @@ SECRET = {"interaction_token": "secret-token"}
         a_message(reply_context=SECRET, dedup_key="C1:1712.0001"),
         a_message(is_private=False),
         a_message(team="T1", sender_id="T1:U1", source_chat="C1"),
+        a_message(private_target="user:7"),
     ],
 )
 def test_a_message_round_trips_through_json(message: Message) -> None:
@@ -65,6 +66,12 @@ def test_the_reply_context_is_not_in_the_repr_and_can_be_removed() -> None:
 
     assert "secret-token" not in repr(message)
     assert message.without_reply_context().reply_context == {}
+
+
+def test_a_late_reply_goes_to_the_private_target_if_there_is_one() -> None:
+    assert a_message(reply_target="room").late_reply_target == "room"
+    private = a_message(reply_target="room", private_target="user:7", reply_context=SECRET)
+    assert private.without_reply_context().late_reply_target == "user:7"
 
 
 def test_a_chat_message_round_trips_through_json() -> None:

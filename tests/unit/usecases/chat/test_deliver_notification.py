@@ -21,11 +21,13 @@ from duecourse.usecases.chat.deliver_notification import (
     NotificationDeps,
     deliver_notification,
 )
+from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import an_action
 from tests.support.fakes.chat import MemoryProfiles, MemoryQuietHours
+from tests.support.fakes.limits import MemoryBreakers
 from tests.support.fakes.tasks import MemoryStore
 
 ADA = Owner("console", "ada")
@@ -58,6 +60,7 @@ class Harness:
             quiet_hours=quiet_hours,
             store=self.store,
             default_notify=NotifyLevel.IMPORTANT,
+            breakers=BreakerDeps(MemoryBreakers()),
         )
 
     def deliver(self, *, is_redelivery: bool = False, **fields: Any) -> DeliveryResult:
@@ -185,5 +188,5 @@ def test_a_notification_for_an_unconfigured_channel_is_not_sent() -> None:
 def test_each_outcome_has_its_own_log_event() -> None:
     assert set(DeliveryOutcome) == {
         *("notification_sent", "notification_deferred", "notification_muted", "notification_stale"),
-        *("notification_without_channel", "recipient_gone"),
+        *("notification_without_channel", "recipient_gone", "channel_paused"),
     }

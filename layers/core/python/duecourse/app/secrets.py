@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from duecourse.app import stores
 
 if TYPE_CHECKING:
-    from duecourse.ports.integrations import ApiTokens, Keys
+    from duecourse.ports.integrations import ApiTokens, Keys, TokenSource
 
 
 @cache
@@ -19,7 +19,7 @@ def api_tokens() -> ApiTokens:
 
 
 @cache
-def chat_tokens() -> Keys:
+def chat_tokens() -> TokenSource:
     """Return the tokens for sending, by platform."""
     from duecourse.adapters.aws.secret_keys import SecretKeys
 

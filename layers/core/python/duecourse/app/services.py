@@ -69,6 +69,7 @@ def notification_deps() -> NotificationDeps:
         quiet_hours=stores.quiet_hours(),
         store=stores.task_store(),
         default_notify=NotifyLevel(stores.settings().notify),
+        breakers=breaker_deps(),
     )
 
 

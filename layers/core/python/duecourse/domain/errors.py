@@ -195,6 +195,23 @@ class NotConfiguredError(DuecourseError):
         super().__init__(f"the {kind} {name} is not configured in this deployment")
 
 
+class ChannelUnauthorizedError(DuecourseError):
+    """The channel has no valid token, so nothing can be sent to anybody until an operator acts.
+
+    `reason` says what is wrong with the token, in the platform's words if it refused it.
+    """
+
+    type = "ChannelUnauthorized"
+    code = "channel_unauthorized"
+    origin = Origin.NOT_ATTEMPTED
+    effect = Effect.NONE
+
+    def __init__(self, channel: str, reason: str, *, status: int | None = None) -> None:
+        super().__init__(f"{channel} cannot be used: {reason}")
+        self.channel = channel
+        self.status = status
+
+
 class RecipientGoneError(DuecourseError):
     """The recipient no longer exists on the channel. A retry cannot succeed."""
 

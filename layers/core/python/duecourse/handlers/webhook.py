@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from duecourse.domain.errors import DuecourseError, NotAttemptedError, NotConfiguredError
-from duecourse.domain.http.exchange import HttpResponse, NoResponseError, NotSentError
+from duecourse.domain.http.exchange import (
+    GATEWAY_STATUSES,
+    HttpResponse,
+    NoResponseError,
+    NotSentError,
+)
 from duecourse.domain.http.signature import sign_headers
 from duecourse.domain.origin import Effect
 from duecourse.domain.requests.webhook_payload import KEYS, Webhook, parse_webhook, to_json_bytes
@@ -24,10 +29,7 @@ from duecourse.version import __version__
 SECRET_NAME = "webhook_signing"  # noqa: S105 - what the secret is called
 RESULT_BODY_LIMIT = 2_000
 ERROR_BODY_LIMIT = 300
-# A gateway sends these when its upstream may have done the work; 520 and 524 are Cloudflare's. 303
-# points to the result of an accepted request. Any other status means that the receiver did not do
-# the work: with 408 the request was incomplete, with 503 it was not started.
-_INDETERMINATE_STATUSES = frozenset({303, 502, 504, 520, 524})
+_SEE_OTHER = 303  # points to the result of an accepted request
 
 
 class WebhookRefusedError(DuecourseError):
@@ -44,7 +46,7 @@ class WebhookRefusedError(DuecourseError):
         )
         self.status = response.status
         self.retry_after = response.headers.get("retry-after")
-        is_unknown = response.status in _INDETERMINATE_STATUSES
+        is_unknown = response.status in (_SEE_OTHER, *GATEWAY_STATUSES)
         self.effect = Effect.UNKNOWN if is_unknown else Effect.NONE
 
 

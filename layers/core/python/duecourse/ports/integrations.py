@@ -70,6 +70,14 @@ class Keys(Protocol):
         """Return the secret called `name`, or None. Values are cached for some minutes."""
 
 
+class TokenSource(Keys, Protocol):
+    def refresh(self) -> None:
+        """Read the secret again on the next use, unless it was read some seconds ago.
+
+        For a value that turned out to be missing or wrong: an operator may have replaced it.
+        """
+
+
 class ApiTokens(Protocol):
     def find(self, secret: str) -> ApiToken | None:
         """Return the token that has this secret; None if it is unknown or expired.

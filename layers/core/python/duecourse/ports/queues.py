@@ -45,6 +45,9 @@ class NotificationQueue(Protocol):
     def defer(self, receipt_handle: str, *, until: datetime, now: datetime) -> None:
         """Make a received notification visible again at `until` or some hours earlier, or raise."""
 
+    def send_later(self, notification: Notification, *, at: datetime, now: datetime) -> None:
+        """Send the notification so that it arrives at `at`, or 15 minutes from now, or raise."""
+
 
 class ChatQueue(Protocol):
     def send(self, message: Message) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.errors import DuecourseError
-from duecourse.ports.integrations import Channel, Keys
+from duecourse.ports.integrations import Channel, TokenSource
 
 from tests.support.chat_cases import HELLO, HTTP_CLIENT, TOKENS, answer_json, send_error
 from tests.support.fakes.clock import ManualClock
@@ -25,7 +25,7 @@ class PlatformHarness:
         self.clock = clock
         self.channel = self.channel_with(TOKENS)
 
-    def channel_with(self, tokens: Keys, *, endpoint: str | None = None) -> Channel:
+    def channel_with(self, tokens: TokenSource, *, endpoint: str | None = None) -> Channel:
         endpoint = endpoint or self.receiver.url("")
         return self.platform.channel(HTTP_CLIENT, tokens, self.clock, endpoint=endpoint)
 

@@ -34,7 +34,8 @@ class PlatformResponse:
 class Platform:
     """One chat platform: example responses, limits and how its requests are read.
 
-    `other_errors` are not caused by the recipient; each has the code of our error.
+    `token_refused` are about the bot's token. `other_errors` are not caused by the recipient
+    either; each has the code of our error.
     `escaped_mention` is how a `mention` is sent so that it notifies nobody.
     """
 
@@ -48,6 +49,7 @@ class Platform:
     error_statuses: tuple[int, ...]
     make_rate_limit: Callable[[float], PlatformResponse]
     recipient_gone: tuple[PlatformResponse, ...]
+    token_refused: tuple[PlatformResponse, ...]
     other_errors: tuple[tuple[PlatformResponse, str | None], ...]
     text_field: str
     max_text: int
@@ -99,9 +101,8 @@ TELEGRAM = Platform(
         telegram_error(400, "Bad Request: group chat was deactivated"),
         telegram_error(400, "Bad Request: not enough rights to send text messages to the chat"),
     ),
+    token_refused=(telegram_error(401, "Unauthorized"), telegram_error(404, "Not Found")),
     other_errors=(
-        (telegram_error(401, "Unauthorized"), "invalid_token"),
-        (telegram_error(404, "Not Found"), "invalid_token"),
         (telegram_error(400, "Bad Request: message text is empty"), None),
         (telegram_error(500, "Internal Server Error"), None),
         (telegram_error(502, "Bad Gateway"), None),
@@ -153,11 +154,15 @@ SLACK = Platform(
         slack_error(200, "not_in_channel"),
         slack_error(200, "restricted_action"),
     ),
+    token_refused=(
+        slack_error(200, "invalid_auth"),
+        slack_error(200, "token_revoked"),
+        slack_error(200, "account_inactive"),
+        slack_error(200, "not_authed"),
+        slack_error(401, "anything"),
+        slack_error(403, "anything"),
+    ),
     other_errors=(
-        (slack_error(200, "invalid_auth"), "invalid_auth"),
-        (slack_error(200, "token_revoked"), "token_revoked"),
-        (slack_error(200, "account_inactive"), "account_inactive"),
-        (slack_error(200, "not_authed"), "not_authed"),
         (slack_error(200, "internal_error"), "internal_error"),
         (slack_error(200, "other"), "other"),
         (slack_error(503, "service_unavailable"), "service_unavailable"),
@@ -209,8 +214,8 @@ DISCORD = Platform(
         discord_error(400, "Cannot do that here", 50024),
         discord_error(403, "No server in common", 50278),
     ),
+    token_refused=(discord_error(401, "401: Unauthorized"),),
     other_errors=(
-        (discord_error(401, "401: Unauthorized"), "invalid_token"),
         (discord_error(400, "Invalid Form Body", 50035), "discord_50035"),
         (discord_error(500, "500: Internal Server Error"), "discord_0"),
         (PlatformResponse(502, {}, "no words"), None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from duecourse.domain.chat.chat_message import Button, ChatMessage
@@ -31,7 +32,8 @@ def test_a_message_is_posted_once_as_json(harness: PlatformHarness) -> None:
 def test_a_reply_goes_to_the_chat_of_the_message(harness: PlatformHarness) -> None:
     harness.queue_success()
     harness.send()
-    harness.channel.reply(a_platform_message(harness.platform.name, harness.platform.target), HELLO)
+    message = a_platform_message(harness.platform.name, harness.platform.target)
+    harness.channel.reply(replace(message, is_private=False), HELLO)
     sent, reply = harness.receiver.requests
     assert (reply.path, reply.json) == (sent.path, sent.json)
 

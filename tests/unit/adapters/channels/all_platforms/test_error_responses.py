@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import NoReturn
 
 import pytest
+from duecourse.adapters.aws.cached_secret import SecretUnreadableError
+from duecourse.adapters.channels.api_client import REFUSAL_MEMORY
 from duecourse.adapters.channels.errors import ChatError, RateLimitedError, UnreadableResponseError
-from duecourse.domain.errors import NotConfiguredError, RecipientGoneError
+from duecourse.domain.errors import ChannelUnauthorizedError, RecipientGoneError
+from duecourse.domain.failures.error_origin import effect_of, origin_of
 from duecourse.domain.http.exchange import NoResponseError, NotSentError
-from duecourse.domain.origin import Effect
+from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.status import Status
 
 from tests.support.chat_cases import MINUTE, TOKEN, TOKENS, decision_after, exposed_text
 from tests.support.provider_cases import DictKeys
+from tests.support.receiver import Receiver
 from tests.unit.adapters.channels.all_platforms.platform_harness import PlatformHarness
 from tests.unit.adapters.channels.all_platforms.platforms import PLATFORMS, PlatformResponse
 
@@ -84,9 +90,23 @@ def test_an_unreadable_error_response_is_classified_by_its_status(
     assert str(error) == f"{harness.platform.name} answered 503: no words"
 
 
-def test_a_missing_response_is_raised_unchanged(harness: PlatformHarness) -> None:
-    harness.receiver.drop_connection()
-    assert isinstance(harness.error(), NoResponseError)
+@pytest.mark.parametrize("misbehaviour", [Receiver.drop_connection, Receiver.truncate_body])
+def test_a_lost_response_has_an_unknown_effect(
+    harness: PlatformHarness, misbehaviour: Callable[[Receiver], None]
+) -> None:
+    misbehaviour(harness.receiver)
+    error = harness.error()
+    assert isinstance(error, NoResponseError)
+    assert error.effect is Effect.UNKNOWN
+    assert len(harness.receiver.requests) == 1
+
+
+@pytest.mark.parametrize("status", [502, 504, 520, 524])
+def test_a_gateway_error_has_an_unknown_effect(harness: PlatformHarness, status: int) -> None:
+    harness.receiver.answer(status, b"<html>bad gateway</html>")
+    error = harness.error()
+    assert isinstance(error, ChatError)
+    assert (error.status, error.effect) == (status, Effect.UNKNOWN)
 
 
 def test_a_long_error_text_is_truncated(harness: PlatformHarness) -> None:
@@ -102,9 +122,68 @@ def test_an_invalid_token_is_not_sent(harness: PlatformHarness, token: str | Non
     name = harness.platform.name
     tokens = DictKeys() if token is None else DictKeys({name: token})
     error = harness.error(harness.channel_with(tokens))
-    assert isinstance(error, NotConfiguredError)
-    assert str(error) == f"the token of {name} is not configured in this deployment"
+    assert isinstance(error, ChannelUnauthorizedError)
+    assert str(error) == f"{name} cannot be used: there is no valid bot token in the secret"
     assert harness.receiver.requests == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "response"),
+    [(platform, response) for platform in PLATFORMS for response in platform.token_refused],
+    ids=str,
+)
+def test_a_refused_token_is_not_the_recipients_fault(
+    harness: PlatformHarness, response: PlatformResponse
+) -> None:
+    harness.queue_responses(response)
+    error = harness.error()
+    assert isinstance(error, ChannelUnauthorizedError)
+    assert (error.channel, error.status) == (harness.platform.name, response.status)
+    assert response.error_text in str(error)
+    assert (effect_of(error), origin_of(error)) == (Effect.NONE, Origin.NOT_ATTEMPTED)
+
+
+def test_a_refused_token_is_not_sent_again_at_once(harness: PlatformHarness) -> None:
+    harness.queue_responses(harness.platform.token_refused[0])
+    harness.error()
+    assert isinstance(harness.error(), ChannelUnauthorizedError)
+    assert len(harness.receiver.requests) == 1
+    harness.clock.at += REFUSAL_MEMORY
+    harness.error()
+    assert len(harness.receiver.requests) == 2
+
+
+def test_a_new_token_is_used_at_once(harness: PlatformHarness) -> None:
+    name, tokens = harness.platform.name, RotatedToken()
+    harness.channel = harness.channel_with(tokens)
+    harness.queue_responses(harness.platform.token_refused[0])
+    harness.queue_success()
+    harness.error()
+    assert tokens.refresh_count == 1
+    tokens[name] = "1:new"
+    harness.send()
+    assert len(harness.receiver.requests) == 2
+
+
+def test_a_secret_that_cannot_be_read_is_no_valid_token(harness: PlatformHarness) -> None:
+    error = harness.error(harness.channel_with(UnreadableKeys()))
+    assert isinstance(error, ChannelUnauthorizedError)
+    assert str(error).endswith("the secret of the chat tokens cannot be read: AccessDenied")
+
+
+class UnreadableKeys(DictKeys):
+    def get(self, *_: object) -> NoReturn:
+        raise SecretUnreadableError("chat tokens", "cannot be read: AccessDenied")
+
+
+class RotatedToken(DictKeys):
+    refresh_count = 0
+
+    def __init__(self) -> None:
+        super().__init__(TOKENS)
+
+    def refresh(self) -> None:
+        self.refresh_count += 1
 
 
 def test_a_pasted_token_may_end_with_a_line_break(harness: PlatformHarness) -> None:

@@ -58,6 +58,7 @@ def test_a_command_is_parsed_and_its_reply_is_ephemeral() -> None:
             sent_at=NOW,
             locale="en-GB",
             team="1200000000000000003",
+            private_target="user:1200000000000000005",
             reply_context=TOKENS,
         ),
         {"type": 5, "data": {"flags": 64}},

@@ -9,8 +9,11 @@ import pytest
 from duecourse.adapters.channels.discord.markdown import escape_markdown
 from duecourse.adapters.channels.discord.outbound import DiscordChannel
 from duecourse.adapters.channels.errors import ChatError, LocalRateLimitError, RateLimitedError
+from duecourse.adapters.channels.private_reply import NO_PRIVATE_CHAT
 from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.errors import RecipientGoneError
+from duecourse.domain.http.exchange import NotSentError
+from duecourse.domain.origin import Effect
 
 from tests.support.builders.moments import NOW
 from tests.support.chat_cases import (
@@ -167,13 +170,71 @@ def test_the_reply_to_a_button_press_is_ephemeral(
 @pytest.mark.parametrize(
     ("status", "code"), [(404, 10015), (404, 10008), (401, 50027), (404, 10062)]
 )
-def test_an_expired_interaction_is_answered_with_a_message(
+def test_an_expired_interaction_is_answered_with_a_direct_message(
     discord: DiscordChannel, receiver: Receiver, status: int, code: int, answer_to: dict[str, str]
 ) -> None:
     answer_json(receiver, status, {"message": "Unknown", "code": code})
+    answer_json(receiver, 200, {"id": "77", "type": 1})
     answer_json(receiver, 200, YES)
-    discord.reply(a_platform_message("discord", "42", **answer_to), HELLO)
-    assert receiver.requests[1].path == "/api/channels/42/messages"
+    discord.reply(a_platform_message("discord", "42", "user:8", **answer_to), HELLO)
+    _, opened, sent = receiver.requests
+    assert (opened.path, opened.json) == ("/api/users/@me/channels", {"recipient_id": "8"})
+    assert (sent.path, sent.json["content"]) == ("/api/channels/77/messages", HELLO.text)
+
+
+@pytest.mark.parametrize("private_target", ["user:7", None])  # None: queued by an older version
+def test_a_redriven_message_is_answered_with_a_direct_message(
+    discord: DiscordChannel, receiver: Receiver, private_target: str | None
+) -> None:
+    answer_json(receiver, 200, {"id": "77", "type": 1})
+    answer_json(receiver, 200, YES)
+    discord.reply(a_platform_message("discord", "42", private_target), HELLO)
+    opened, sent = receiver.requests
+    assert opened.json == {"recipient_id": "7"}
+    assert sent.path == "/api/channels/77/messages"
+
+
+@pytest.mark.parametrize("fails_at", ["open", "send"])
+def test_a_sender_without_direct_messages_gets_a_line_without_content(
+    discord: DiscordChannel, receiver: Receiver, fails_at: str
+) -> None:
+    if fails_at == "send":
+        answer_json(receiver, 200, {"id": "77", "type": 1})
+    answer_json(receiver, 403, {"message": "Cannot send messages to this user", "code": 50007})
+    answer_json(receiver, 200, YES)
+    discord.reply(a_platform_message("discord", "42", "user:7"), HELLO)
+    last = receiver.requests[-1]
+    assert last.path == "/api/channels/42/messages"
+    assert last.json["content"] == NO_PRIVATE_CHAT.text
+    assert all(HELLO.text not in str(one.json) for one in receiver.requests if "42" in one.path)
+
+
+def test_no_message_is_sent_if_opening_the_direct_messages_has_no_answer(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    receiver.drop_connection()
+    error = send_error(discord, "user:7")
+    assert isinstance(error, NotSentError)
+    assert len(receiver.requests) == 1
+
+
+def test_no_message_is_sent_if_a_gateway_fails_to_open_the_direct_messages(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    receiver.answer(502, b"")
+    error = send_error(discord, "user:7")
+    assert isinstance(error, ChatError)
+    assert error.effect is Effect.NONE
+
+
+@pytest.mark.parametrize("body", [{}, {"id": "../42"}, {"id": None}])
+def test_a_direct_channel_without_an_id_is_not_used(
+    discord: DiscordChannel, receiver: Receiver, body: dict[str, Any]
+) -> None:
+    answer_json(receiver, 200, body)
+    error = send_error(discord, "user:7")
+    assert isinstance(error, ChatError)
+    assert (error.effect, len(receiver.requests)) == (Effect.NONE, 1)
 
 
 def test_other_interaction_errors_are_raised_without_the_token(
@@ -189,7 +250,8 @@ def test_other_interaction_errors_are_raised_without_the_token(
 
 
 @pytest.mark.parametrize(
-    "target", ["", "../users/@me", "42/../43", "general", "42?x", "٤٢", "9" * 21]
+    "target",
+    ["", "../users/@me", "42/../43", "general", "42?x", "٤٢", "9" * 21, "user:", "user:@me"],
 )
 def test_a_target_that_is_not_a_channel_id_is_not_requested(
     discord: DiscordChannel, receiver: Receiver, target: str

@@ -173,6 +173,7 @@ def test_a_button_press_sends_its_command_for_the_user_who_pressed() -> None:
         dedup_key="4712.1001.c0ffee02",
         sent_at=NOW,
         team="T0001",
+        private_target="U7",
         reply_context={
             "response_url": ("https://hooks.slack.com/actions/T0001/90/12"),
         },

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from duecourse.adapters.channels.errors import ChatError, UnreadableResponseError
+from duecourse.adapters.channels.private_reply import NO_PRIVATE_CHAT
 from duecourse.adapters.channels.slack.outbound import RESPONSE_URL_PREFIXES, SlackChannel
 from duecourse.domain.chat.chat_message import ChatMessage
 
@@ -171,6 +173,40 @@ def test_an_expired_response_url_is_replaced_by_a_message(
         "/commands/T1/2/s3cret",
         "/api/chat.postMessage",
     ]
+
+
+@pytest.mark.parametrize("private_target", ["U7", None])  # None: queued by an older version
+@pytest.mark.parametrize("has_response_url", [True, False])
+def test_a_private_reply_without_a_valid_response_url_is_a_direct_message(
+    slack: SlackChannel, receiver: Receiver, private_target: str | None, has_response_url: bool
+) -> None:
+    context = {"response_url": receiver.url("/commands/T1/2/s3cret")} if has_response_url else {}
+    if has_response_url:
+        receiver.answer(404, b"expired_url")
+    answer_json(receiver, 200, YES)
+    slack.reply(a_platform_message("slack", "C1:17.5", private_target, **context), HELLO)
+    sent = receiver.requests[-1].json
+    assert (sent["channel"], sent["text"]) == (private_target or "7", HELLO.text)
+    assert "thread_ts" not in sent
+
+
+def test_a_sender_without_direct_messages_gets_a_line_without_content(
+    slack: SlackChannel, receiver: Receiver
+) -> None:
+    answer_json(receiver, 200, {"ok": False, "error": "messages_tab_disabled"})
+    answer_json(receiver, 200, YES)
+    slack.reply(a_platform_message("slack", "C1:17.5", "U7"), HELLO)
+    private, public = [(one.json["channel"], one.json["text"]) for one in receiver.requests]
+    assert (private, public) == (("U7", HELLO.text), ("C1", NO_PRIVATE_CHAT.text))
+
+
+def test_a_public_mention_is_answered_in_its_channel(
+    slack: SlackChannel, receiver: Receiver
+) -> None:
+    answer_json(receiver, 200, YES)
+    mention = replace(a_platform_message("slack", "C1:17.5"), is_private=False)
+    slack.reply(mention, HELLO)
+    assert receiver.requests[0].json["channel"] == "C1"
 
 
 @pytest.mark.parametrize("status", [429, 500])

@@ -96,6 +96,7 @@ def test_a_button_press_sends_its_command_for_the_user_who_pressed() -> None:
         text="/cancel a1b2c3d4",
         dedup_key="10001",
         sent_at=NOW,
+        private_target="333",
         reply_context={"callback_query_id": "4382171900"},
     )
 

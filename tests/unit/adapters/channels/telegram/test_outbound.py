@@ -12,6 +12,7 @@ from duecourse.adapters.channels.errors import (
     RateLimitedError,
     UnreadableResponseError,
 )
+from duecourse.adapters.channels.private_reply import NO_PRIVATE_CHAT
 from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 from duecourse.domain.chat.chat_message import Button, ChatMessage
 
@@ -152,13 +153,34 @@ def test_a_failed_callback_answer_does_not_fail_the_message(
     assert len(receiver.requests) == 2
 
 
-def test_an_expired_press_is_answered_with_a_message(
-    telegram: TelegramChannel, receiver: Receiver
+@pytest.mark.parametrize("private_target", ["7", None])  # None: queued by an older version
+def test_an_expired_press_in_a_group_is_answered_in_private(
+    telegram: TelegramChannel, receiver: Receiver, private_target: str | None
 ) -> None:
     queue_error(receiver, 400, "Bad Request: query is too old and response timeout expired")
     answer_json(receiver, 200, YES)
-    telegram.reply(a_platform_message("telegram", "42", **PRESS), ChatMessage("Done."))
-    assert [request.json.get("chat_id") for request in receiver.requests] == [None, "42"]
+    press = a_platform_message("telegram", "-42", private_target, **PRESS)
+    telegram.reply(press, ChatMessage("Done."))
+    assert [request.json.get("chat_id") for request in receiver.requests] == [None, "7"]
+
+
+def test_a_redriven_press_is_answered_in_private(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    answer_json(receiver, 200, YES)
+    telegram.reply(a_platform_message("telegram", "-42", "7"), ChatMessage("Done."))
+    assert [request.json["chat_id"] for request in receiver.requests] == ["7"]
+
+
+def test_a_person_who_never_wrote_to_the_bot_gets_a_line_without_content(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    queue_error(receiver, 400, "Bad Request: query is too old and response timeout expired")
+    queue_error(receiver, 403, "Forbidden: bot can't initiate conversation with a user")
+    answer_json(receiver, 200, YES)
+    telegram.reply(a_platform_message("telegram", "-42", "7", **PRESS), ChatMessage("Done."))
+    last = receiver.requests[-1].json
+    assert (last["chat_id"], last["text"]) == ("-42", NO_PRIVATE_CHAT.text)
 
 
 def test_other_errors_of_a_press_are_raised(telegram: TelegramChannel, receiver: Receiver) -> None:

@@ -11,6 +11,7 @@ from duecourse.domain.origin import Origin
 from duecourse.ports.runtime import Clock
 
 T = TypeVar("T")
+MIN_AGE = timedelta(seconds=30)
 
 
 class SecretUnreadableError(DuecourseError):
@@ -65,6 +66,11 @@ class CachedSecret(Generic[T]):
         if self._cached is None or now - self._cached[1] >= self._ttl:
             self._cached = self._parse(self._fetch()), now
         return self._cached[0]
+
+    def refresh(self) -> None:
+        """Read the secret again on the next use, unless it was read less than MIN_AGE ago."""
+        if self._cached is not None and self._clock.now() - self._cached[1] >= MIN_AGE:
+            self._cached = None
 
     def _fetch(self) -> Any:
         try:

@@ -38,6 +38,9 @@ class SecretKeys:
         """Return the key, or None if it is missing or empty. Raises SecretUnreadableError."""
         return self._keys.get().get(name) or None
 
+    def refresh(self) -> None:
+        self._keys.refresh()
+
     def _parse(self, text: Any) -> Mapping[str, str]:
         try:
             keys = json.loads(text)

@@ -34,6 +34,7 @@ MAX_BATCH_SIZE = 10
 MAX_ID_LENGTH = 100
 MAX_REMEMBERED = 1_000
 MAX_VISIBILITY_TIMEOUT = timedelta(hours=11)  # SQS allows twelve hours after the receive
+MAX_DELAY = timedelta(minutes=15)  # of SQS
 _INVALID_CHARACTERS = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
@@ -129,6 +130,14 @@ class SqsNotificationQueue:
         seconds = ceil(min(until - now, MAX_VISIBILITY_TIMEOUT).total_seconds())
         self._client.change_message_visibility(
             QueueUrl=self._url, ReceiptHandle=receipt_handle, VisibilityTimeout=max(seconds, 0)
+        )
+
+    def send_later(self, notification: Notification, *, at: datetime, now: datetime) -> None:
+        delay = min(max(at - now, timedelta(0)), MAX_DELAY)
+        self._client.send_message(
+            QueueUrl=self._url,
+            MessageBody=to_body(notification.to_json()),
+            DelaySeconds=ceil(delay.total_seconds()),
         )
 
 

@@ -12,15 +12,16 @@ from typing import Any
 from duecourse.adapters.channels.errors import RateLimitedError
 from duecourse.adapters.channels.rate_limiter import RateLimiter
 from duecourse.adapters.http.json_response import parse_object_or_none
-from duecourse.domain.errors import DuecourseError, NotConfiguredError
+from duecourse.domain.errors import ChannelUnauthorizedError, DuecourseError
 from duecourse.domain.failures.retry_after import parse_retry_after
 from duecourse.domain.http.exchange import HttpResponse
-from duecourse.ports.integrations import HttpPatchClient, Keys
+from duecourse.ports.integrations import HttpPatchClient, TokenSource
 from duecourse.ports.runtime import Clock
 
 SEND_TIMEOUT = timedelta(seconds=3)  # five of them fit well within a function's timeout
 MIN_CALL_TIME = timedelta(seconds=0.5)
 MAX_RATE_LIMIT_WAIT = timedelta(seconds=2)
+REFUSAL_MEMORY = timedelta(seconds=30)  # shorter than any wait for the next try
 _TOKEN_PATTERN = re.compile(r"[A-Za-z0-9:._-]{1,500}")
 
 
@@ -61,7 +62,7 @@ class ChatApiClient:
         self,
         name: str,
         http_client: HttpPatchClient,
-        tokens: Keys,
+        tokens: TokenSource,
         clock: Clock,
         rate_limiter: RateLimiter,
     ) -> None:
@@ -70,13 +71,28 @@ class ChatApiClient:
         self._tokens = tokens
         self._clock = clock
         self._rate_limiter = rate_limiter
+        self._refused_token = ""
+        self._refused_until = clock.now()
 
     def get_token(self) -> str:
-        """Return the bot's token. Raises NotConfiguredError if it is missing or malformed."""
-        token = (self._tokens.get(self._name) or "").strip()
+        """Return the bot's token.
+
+        Raises ChannelUnauthorizedError if it is missing or malformed, or if the platform has just
+        refused it: repeated calls with a bad token can get the bot banned.
+        """
+        token = self._read_token()
         if not _TOKEN_PATTERN.fullmatch(token):
-            raise NotConfiguredError("token of", self._name)
+            self._tokens.refresh()
+            raise ChannelUnauthorizedError(self._name, "there is no valid bot token in the secret")
+        if token == self._refused_token and self._clock.now() < self._refused_until:
+            raise ChannelUnauthorizedError(self._name, "the platform refuses the bot's token")
         return token
+
+    def _read_token(self) -> str:
+        try:
+            return (self._tokens.get(self._name) or "").strip()
+        except DuecourseError as error:  # the secret cannot be read, or is not what it should be
+            raise ChannelUnauthorizedError(self._name, str(error)) from error
 
     def deadline(self) -> datetime:
         """Return the deadline of a send that starts now."""
@@ -94,9 +110,16 @@ class ChatApiClient:
         if isinstance(error, RateLimitedError) and self._can_wait_for(error, deadline):
             reply = self._send(request, deadline=deadline)
             error = self._apply_rate_limit(parse_error(reply), request)
+        if isinstance(error, ChannelUnauthorizedError):
+            self._remember_refusal()
         if error is not None:
             raise error
         return reply
+
+    def _remember_refusal(self) -> None:
+        self._refused_token = self._read_token()
+        self._refused_until = self._clock.now() + REFUSAL_MEMORY
+        self._tokens.refresh()
 
     def _send(self, request: ApiRequest, *, deadline: datetime) -> ApiResponse:
         self._rate_limiter.acquire(request.rate_limit_key, deadline=deadline - MIN_CALL_TIME)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.domain.errors import DuecourseError
+from duecourse.domain.errors import ChannelUnauthorizedError, DuecourseError
+from duecourse.domain.http.exchange import GATEWAY_STATUSES
 from duecourse.domain.origin import Effect, Origin
 
 TOO_MANY_REQUESTS = 429
@@ -12,7 +13,10 @@ MAX_MESSAGE_LENGTH = 500
 
 
 class ChatError(DuecourseError):
-    """The platform rejected the call. `message` is the platform's text, not the user's."""
+    """The platform rejected the call, or a gateway before it could not say whether it did.
+
+    `message` is the platform's text, not the user's.
+    """
 
     type = "ChatError"
     effect = Effect.NONE
@@ -30,6 +34,8 @@ class ChatError(DuecourseError):
         self.status = status
         self.code = code
         self.retry_after = retry_after
+        if status in GATEWAY_STATUSES:
+            self.effect = Effect.UNKNOWN
 
 
 class RateLimitedError(ChatError):
@@ -69,3 +75,11 @@ class LocalRateLimitError(DuecourseError):
 
 def clean_message(message: str) -> str:
     return " ".join(message.split())[:MAX_MESSAGE_LENGTH]
+
+
+def token_refused(channel: str, message: str, *, status: int) -> ChannelUnauthorizedError:
+    """Return the error for a call whose token the platform refused."""
+    words = clean_message(message) or f"status {status}"
+    return ChannelUnauthorizedError(
+        channel, f"the platform refuses the bot's token ({words})", status=status
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from duecourse.adapters.channels.inbound import InboundParser
-    from duecourse.ports.integrations import Channel, HttpPatchClient, Keys
+    from duecourse.ports.integrations import Channel, HttpPatchClient, Keys, TokenSource
     from duecourse.ports.runtime import Clock
 
 
@@ -51,7 +51,7 @@ class InboundDeps:
 @dataclass(frozen=True, kw_only=True)
 class OutboundDeps:
     http_client: HttpPatchClient
-    tokens: Keys
+    tokens: TokenSource
     clock: Clock
 
 

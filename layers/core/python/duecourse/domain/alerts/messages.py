@@ -55,6 +55,16 @@ def format_breaker(provider: str, breaker: CircuitBreaker) -> str:
     )
 
 
+def format_channel(channel: str, breaker: CircuitBreaker) -> str:
+    return (
+        f"Alert: channel {to_one_line(channel, _NAME_LIMIT)} has no valid bot token"
+        f"{_format_since(breaker.opened_at or breaker.state_changed_at)}. Nothing is sent there: "
+        "reminders, replies and notifications wait. Put a valid token into the secret of the chat "
+        "tokens. Sending then resumes by itself within about 6 minutes. "
+        "The reason is in log entries channel_paused"
+    )
+
+
 def format_dead_letters(letters: Sequence[DeadLetter]) -> str:
     count = len(letters)
     many = f"{count} or more" if count >= MAX_DEAD_LETTERS else f"{count}"

@@ -11,6 +11,7 @@ from duecourse.domain.alerts import messages
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.journal.rolling_hour import HourCounts
 from duecourse.domain.limits.budget import Budget, format_dollars
+from duecourse.domain.limits.channel_breaker import channel_of_breaker
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
 
 BUDGET_LEVELS = (50, 80, 100)
@@ -24,6 +25,7 @@ class AlertRule(StrEnum):
     LATENESS = "lateness"
     BUDGET = "budget"
     BREAKER = "breaker"
+    CHANNEL = "channel"
     DEAD_LETTERS = "dead_letters"
     UNREADABLE_ITEMS = "unreadable_items"
 
@@ -76,9 +78,9 @@ class Signals:
 class Alert:
     """An alert to send to operators.
 
-    `subject` is the budget or provider it is about, `level` the severity reached, and `threshold`
-    the limit it is measured against. Cooldowns under another threshold do not apply. Once sent, it
-    is not sent again until `cooldown_until`, unless at a higher level.
+    `subject` is the budget, provider or channel it is about, `level` the severity reached, and
+    `threshold` the limit it is measured against. Cooldowns under another threshold do not apply.
+    Once sent, it is not sent again until `cooldown_until`, unless at a higher level.
     """
 
     rule: AlertRule
@@ -96,6 +98,11 @@ class Alert:
     @property
     def name(self) -> str:
         return f"{self._identity}:{self.level}" if self.level else self._identity
+
+    @property
+    def unreachable_channel(self) -> str | None:
+        """The channel through which nobody can be alerted."""
+        return self.subject if self.rule is AlertRule.CHANNEL else None
 
     @property
     def _identity(self) -> str:
@@ -157,11 +164,14 @@ def _budget_alerts(signals: Signals) -> Iterator[Alert]:
 
 
 def _breaker_alerts(signals: Signals, thresholds: AlertThresholds) -> Iterator[Alert]:
-    for provider, breaker in sorted(signals.open_breakers.items()):
+    for name, breaker in sorted(signals.open_breakers.items()):
+        channel = channel_of_breaker(name)
         yield Alert(
-            rule=AlertRule.BREAKER,
-            subject=provider,
-            text=messages.format_breaker(provider, breaker),
+            rule=AlertRule.BREAKER if channel is None else AlertRule.CHANNEL,
+            subject=channel or name,
+            text=messages.format_channel(channel, breaker)
+            if channel
+            else messages.format_breaker(name, breaker),
             cooldown_until=signals.now + thresholds.cooldown,
         )
 

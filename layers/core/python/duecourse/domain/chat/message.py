@@ -32,6 +32,8 @@ class Message:
     - `source_chat`: the chat it was written in, if reminders go elsewhere.
     - `team`: the sender's team, on platforms that have them. `pin_team` makes it a part of
       `sender_id`.
+    - `private_target`: where only the sender reads, if others read `reply_target` and the reply is
+      not for them.
     - `reply_context`: what the channel needs to reply to this message. It may hold short-lived
       credentials, so it is never logged or stored.
     """
@@ -46,6 +48,7 @@ class Message:
     is_private: bool = True
     source_chat: str | None = None
     team: str | None = None
+    private_target: str | None = None
     reply_context: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -71,6 +74,11 @@ class Message:
         """The chat it was written in, according to the platform."""
         return self.source_chat or self.reply_target
 
+    @property
+    def late_reply_target(self) -> str:
+        """Where a reply goes that can no longer use the reply context."""
+        return self.private_target or self.reply_target
+
     def can_show(self, target: str) -> bool:
         """Return True if the reply may show what belongs to the chat `target`."""
         return self.is_private or target == self.reply_target
@@ -78,7 +86,7 @@ class Message:
     def without_reply_context(self) -> Message:
         """Return the message in the form that may be stored.
 
-        A later reply then goes to `reply_target`.
+        A later reply then goes to `late_reply_target`.
         """
         return replace(self, reply_context={})
 
@@ -90,6 +98,7 @@ class Message:
             "is_private": self.is_private,
             "said_in": self.source_chat,
             "team": self.team,
+            "private_target": self.private_target,
             "answer_to": dict(self.reply_context),
         }
 
@@ -102,16 +111,20 @@ class Message:
             for name, field in _TEXT_FIELDS.items()
             if isinstance(fields.get(name), str)
         }
-        locale, answer_to = fields.get("locale"), fields.get("answer_to", {})
-        said_in, team = fields.get("said_in"), fields.get("team")
+        answer_to = fields.get("answer_to", {})
         if len(texts) < len(_TEXT_FIELDS) or not isinstance(answer_to, Mapping):
             raise ValueError(f"not a message: needs {', '.join(_TEXT_FIELDS)} and at")
         return cls(
             **texts,
             sent_at=from_text(str(fields.get("at"))),
-            locale=locale if isinstance(locale, str) else None,
+            locale=_text_or_none(fields.get("locale")),
             is_private=fields.get("is_private", True) is True,
-            source_chat=said_in if isinstance(said_in, str) else None,
-            team=team if isinstance(team, str) else None,
+            source_chat=_text_or_none(fields.get("said_in")),
+            team=_text_or_none(fields.get("team")),
+            private_target=_text_or_none(fields.get("private_target")),
             reply_context={str(name): str(value) for name, value in answer_to.items()},
         )
+
+
+def _text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from duecourse.domain.chat.chat_message import ChatMessage
+from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notification_kind import NotificationKind
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.time.instant import to_text_or_none
@@ -23,7 +24,8 @@ class Notification:
     `idempotency_key` is the same for every delivery, so that a channel can drop duplicates.
     `sender_id` is the task's owner, whose notify level and quiet hours apply; without it the
     notification is delivered at once. `owner_requested_at` is when the owner requested the run,
-    `run_id` the run it reports.
+    `run_id` the run it reports. `reply_to` is the message that it replies to, if it is a reply.
+    `waiting_since` is when its channel was first found to have no valid token.
     """
 
     channel: str
@@ -35,10 +37,21 @@ class Notification:
     sender_id: str | None = None
     owner_requested_at: datetime | None = None
     run_id: str | None = None
+    reply_to: Message | None = None
+    waiting_since: datetime | None = None
 
     @property
     def owner(self) -> Owner | None:
         return None if self.sender_id is None else Owner(self.channel, self.sender_id)
+
+    def wait(self, *, now: datetime) -> Notification:
+        """Return the notification as it waits for its channel."""
+        return replace(self, waiting_since=self.waiting_since or now)
+
+    def without_reply_context(self) -> Notification:
+        """Return the notification in the form that may be stored."""
+        reply_to = self.reply_to.without_reply_context() if self.reply_to else None
+        return replace(self, reply_to=reply_to)
 
     def to_json(self) -> dict[str, Any]:
         """Return the queued form. The message's fields are inlined, as in older versions."""
@@ -53,6 +66,8 @@ class Notification:
             "sender_id": self.sender_id,
             "wanted_at": to_text_or_none(self.owner_requested_at),
             "run_id": self.run_id,
+            "reply_to": self.reply_to.to_json() if self.reply_to else None,
+            "waiting_since": to_text_or_none(self.waiting_since),
         }
         present = {name: value for name, value in optional.items() if value is not None}
         return required | present | self.message.to_json()
@@ -77,6 +92,8 @@ class Notification:
             sender_id=_text_or_none(fields.get("sender_id")),
             owner_requested_at=StoredFields.of(fields).instant("wanted_at"),
             run_id=_text_or_none(fields.get("run_id")),
+            waiting_since=StoredFields.of(fields).instant("waiting_since"),
+            reply_to=Message.from_json(fields["reply_to"]) if fields.get("reply_to") else None,
         )
 
 

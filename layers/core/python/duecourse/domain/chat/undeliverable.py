@@ -13,12 +13,13 @@ _QUOTE_LIMIT = 100  # characters of the message
 def undeliverable_notification(message: Message) -> Notification:
     """Return the notification for the sender of `message`.
 
-    The command may have been carried out; perhaps only the reply failed.
+    The command may have been carried out; perhaps only the reply failed. It quotes the message, so
+    it goes where the reply to it would go.
     """
     quote = to_one_line(message.text, _QUOTE_LIMIT)
     return Notification(
         channel=message.channel,
-        target=message.reply_target,
+        target=message.late_reply_target,
         message=ChatMessage(
             f"I could not answer this message: {quote}\n"
             "It may have been carried out. Check /tasks before you send it again."

@@ -20,6 +20,7 @@ class FailureContext:
     `jitter_seed`: spreads retries; the same seed gives the same decision again.
     `is_indeterminate`: the effect may have happened, and repeating it could do harm.
     `is_human_required`: only a person can still tell whether the effect happened.
+    `is_channel_paused`: the task's channel has no valid token, and the task still waits for one.
     `budget`: the name of the budget that pays for the task's calls.
     `retry_outcomes`: how retries of this category went, by delay; if empty, the policy's delay is
     kept.
@@ -36,13 +37,19 @@ class FailureContext:
     origin: Origin = Origin.WORK
     is_human_required: bool = False
     is_indeterminate: bool = False
+    is_channel_paused: bool = False
     budget: str | None = None
     retry_outcomes: RetryOutcomesByDelay = field(default_factory=dict)
 
     @property
     def is_uncounted(self) -> bool:
-        """Return whether Duecourse itself failed, and not too often to leave it uncounted."""
-        return self.origin is Origin.NOT_ATTEMPTED and self.attempt <= UNCOUNTED_ATTEMPTS
+        """Return whether Duecourse itself failed, and not too often to leave it uncounted.
+
+        A wait for a channel's token is bounded by time and not by attempts.
+        """
+        return self.is_channel_paused or (
+            self.origin is Origin.NOT_ATTEMPTED and self.attempt <= UNCOUNTED_ATTEMPTS
+        )
 
     @property
     def is_attempted(self) -> bool:

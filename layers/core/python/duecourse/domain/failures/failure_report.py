@@ -20,6 +20,7 @@ class FailureReport:
     `origin` and `effect` never come from the error's text, so a provider cannot forge them.
     `effect`: what the worker knows; after a crash, the stored run decides instead.
     `result`: the result of an effect that happened but could not be stored.
+    `refused_channel`: the chat channel that had no valid token.
     `provider_reached_at`: when the worker last reached the task's provider, if it knows.
     """
 
@@ -32,6 +33,7 @@ class FailureReport:
     call: ProviderCall | None = None
     result: Any = None
     provider_reached_at: datetime | None = None
+    refused_channel: str | None = None
 
     @property
     def is_crash(self) -> bool:
@@ -47,6 +49,7 @@ class FailureReport:
             **({"call": asdict(self.call)} if self.call else {}),
             **({"result": self.result} if self.result is not None else {}),
             **_optional_instant("provider_reached_at", self.provider_reached_at),
+            **({"refused_channel": self.refused_channel} if self.refused_channel else {}),
             "failure": self.failure.to_json(),
         }
 
@@ -66,6 +69,7 @@ class FailureReport:
                 call=ProviderCall(**stored["call"]) if stored.get("call") else None,
                 result=stored.get("result"),
                 provider_reached_at=from_text_or_none(stored.get("provider_reached_at")),
+                refused_channel=_require_text(stored.get("refused_channel", "")) or None,
             )
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError("not a failure report: needs task_id, run_id and failure") from error

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.origin import Effect
 
+# A gateway sends these when its upstream may have done the work; 520 and 524 are Cloudflare's. With
+# any other error status the receiver did not do the work: with 408 the request was incomplete, with
+# 503 it was not started.
+GATEWAY_STATUSES = frozenset({502, 504, 520, 524})
+
 
 @dataclass(frozen=True)
 class HttpResponse:

@@ -112,6 +112,8 @@ def record_success(
     match breaker.state:
         case CircuitState.CLOSED if breaker.failed_at:
             return CircuitBreaker(state_changed_at=breaker.state_changed_at, reached_at=now)
+        case CircuitState.HALF_OPEN if rules.closes_at_once:
+            return CircuitBreaker(state_changed_at=now)
         case CircuitState.HALF_OPEN:
             return replace(
                 breaker,

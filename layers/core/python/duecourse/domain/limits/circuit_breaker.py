@@ -28,7 +28,8 @@ class CircuitBreakerRules:
     """The thresholds and times of a circuit breaker.
 
     It opens after `failure_threshold` consecutive failures within `failure_window`. `probe_lease`
-    is longer than a worker can run, so a probe without a result by then has crashed.
+    is longer than a worker can run, so a probe without a result by then has crashed. With
+    `closes_at_once` it closes after one successful probe, without returning gradually.
     """
 
     failure_threshold: int = 10
@@ -39,6 +40,7 @@ class CircuitBreakerRules:
     window: timedelta = timedelta(minutes=1)
     initial_window_limit: int = 2
     max_window_limit: int = 64
+    closes_at_once: bool = False
 
     def open_time(self, reopen_count: int) -> timedelta:
         growth: int = 2 ** min(reopen_count, _MAX_DOUBLINGS)

@@ -23,6 +23,7 @@ DEFAULT_MAX_RETRIES = 3
 REMINDER, ACTION = "reminder", "action"
 DESCRIPTION_LIMIT = 4_000
 API_CHANNEL = "api"  # for tasks that no chat user owns
+CHANNEL_PREFIX = "channel:"  # of the name of a channel's circuit breaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +152,13 @@ class Task:
 
     @property
     def provider(self) -> str | None:
-        """Return the provider that the payload names, else None. A reminder has none."""
+        """Return the provider that the payload names, else None. A reminder has none.
+
+        A name that starts with CHANNEL_PREFIX is none: such a circuit breaker is a channel's.
+        """
         provider = None if self.is_reminder else self.payload.get("provider")
-        return provider if isinstance(provider, str) else None
+        is_name = isinstance(provider, str) and not provider.startswith(CHANNEL_PREFIX)
+        return provider if is_name else None
 
     @property
     def owner_requested_at(self) -> datetime | None:

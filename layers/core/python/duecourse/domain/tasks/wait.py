@@ -47,6 +47,12 @@ class Wait:
         """Return the detail as shown to callers, with the awaited task."""
         return {**self.detail, **({"task_id": self.task_id} if self.task_id else {})}
 
+    @property
+    def channel(self) -> str | None:
+        """The chat channel that the task waits for, if it does."""
+        found = self.detail.get("channel") if self.reason is WaitReason.CIRCUIT_BREAKER else None
+        return found if isinstance(found, str) else None
+
     def __post_init__(self) -> None:
         """Truncate `until` to the stored precision, so that a stored wait loads as equal."""
         if self.until is not None:

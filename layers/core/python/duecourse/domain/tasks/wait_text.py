@@ -34,6 +34,8 @@ def _describe_outside(wait: Wait) -> str:
     match wait.reason:
         case WaitReason.CIRCUIT_BREAKER:
             next_try = f": next try at {until}" if until else ""
+            if wait.channel is not None:
+                return f"channel {wait.channel} has no valid bot token{next_try}"
             return f"provider {_fact(wait, 'provider')} is down{next_try}"
         case WaitReason.SUBJECT_COOLDOWN:
             next_try = f": next try at {until}" if until else ""

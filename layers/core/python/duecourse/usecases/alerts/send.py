@@ -52,6 +52,8 @@ def _send_once(alert: Alert, deps: AlertDeps, now: datetime) -> bool:
     if not deps.cooldowns.compare_and_set(alert.topic, before, cooldown):
         return False
     for operator in deps.operator_chats:
+        if operator.channel == alert.unreachable_channel:
+            continue
         deps.notification_queue.send(_to_notification(alert, operator, cooldown))
     deps.cooldowns.compare_and_set(alert.topic, cooldown, cooldown.mark_sent(alert))
     return True

@@ -73,10 +73,7 @@ def handle_dead_letter(
         deps.dead_letters.save(letter.prepare_for_storage("the message cannot be parsed"))
         return DeadLetterOutcome.STORED
     if isinstance(content, Notification):
-        deps.dead_letters.save(
-            letter.prepare_for_storage(f"channel {content.channel} rejected it on every delivery")
-        )
-        return DeadLetterOutcome.STORED
+        return _handle_notification(letter, content, deps)
     if isinstance(content, Message):
         return _handle_message(letter, content, deps)
     if isinstance(content, UnjournaledRecords):
@@ -93,6 +90,17 @@ def handle_dead_letter(
     except (UnknownTaskError, UnreadableItemError) as error:
         deps.dead_letters.save(letter.prepare_for_storage(str(error), task_id=content.task_id))
         return DeadLetterOutcome.STORED
+
+
+def _handle_notification(
+    letter: DeadLetter, notification: Notification, deps: DeadLetterDeps
+) -> DeadLetterOutcome:
+    """Store the notification. A reply loses its reply context first, as a message does."""
+    if notification.reply_to is not None:
+        letter = replace(letter, body=json.dumps(notification.without_reply_context().to_json()))
+    reason = f"channel {notification.channel} rejected it on every delivery"
+    deps.dead_letters.save(letter.prepare_for_storage(reason))
+    return DeadLetterOutcome.STORED
 
 
 def _handle_message(

@@ -26,6 +26,7 @@ from duecourse.domain.lifecycle.spec_review import build_new_review, build_revie
 from duecourse.domain.lifecycle.track_errors import track_error
 from duecourse.domain.limits.breaker_results import ProviderFailure
 from duecourse.domain.limits.budget import next_reset
+from duecourse.domain.limits.channel_breaker import MAX_CHANNEL_WAIT
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.task import Task
@@ -36,6 +37,7 @@ from duecourse.ports.runtime import Backoff, Clock
 from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.failures.diagnose import LearningDeps, diagnose_with_learning
 from duecourse.usecases.failures.throttle_retry import RetryThrottle
+from duecourse.usecases.limits.channel_pause import channel_wait, pause_channel
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps, record_down, record_reached
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
@@ -107,11 +109,14 @@ def _record(
     policy = policy_of(task, deps.policies)
     learned = diagnose_with_learning(task, report, policy, deps.learning, now=now)
     diagnosis = learned.diagnosis
+    retry_at = _pause_channel(task, report, deps, now=now)
 
     def decide_and_apply(subject: Subject | None) -> RecordedFailure:
         context = failure_context(task, report, subject, learned.retry_outcomes)
         decision = decide(report.failure, diagnosis, policy, context)
-        decision = throttle_retry(decision, task, deps, now=now)
+        decision = _wait_for_channel(decision, retry_at, report) or throttle_retry(
+            decision, task, deps, now=now
+        )
         after = apply_failure(task, report, diagnosis, decision, at=now)
         after, tracked_subject = track_error(after, subject, decision.subject)
         return RecordedFailure(
@@ -128,6 +133,34 @@ def _record(
     enqueue_if_due_soon(recorded.next_task, queue=deps.queue, now=now)
     _report_to_breaker(task, report, recorded.decision, deps, now=now)
     return recorded
+
+
+def _pause_channel(
+    task: Task, report: FailureReport, deps: FailureDeps, *, now: datetime
+) -> datetime | None:
+    """Pause the channel that refused the run; return when the task may try again, if it may."""
+    if report.refused_channel is None:
+        return None
+    started_at, breakers = current_run(task).started_at, deps.breakers
+    retry_at = pause_channel(
+        report.refused_channel, task.id, started_at=started_at, breakers=breakers, now=now
+    )
+    return retry_at if _can_wait_for_channel(task, report) else None
+
+
+def _can_wait_for_channel(task: Task, report: FailureReport) -> bool:
+    is_refused = report.refused_channel is not None
+    return is_refused and report.failed_at - task.nominal_at <= MAX_CHANNEL_WAIT
+
+
+def _wait_for_channel(
+    decision: Decision, retry_at: datetime | None, report: FailureReport
+) -> Decision | None:
+    """Return the decision with the channel's time, or None if the retry does not wait for it."""
+    if retry_at is None or decision.due_at is None or report.refused_channel is None:
+        return None
+    wait = channel_wait(report.refused_channel, retry_at)
+    return replace(decision, due_at=retry_at, wait=wait)
 
 
 def _report_to_breaker(
@@ -174,6 +207,7 @@ def failure_context(
         origin=report.origin,
         is_human_required=is_human_required(task, report),
         is_indeterminate=is_indeterminate(task, report),
+        is_channel_paused=_can_wait_for_channel(task, report),
         budget=task.payload.get("budget"),
         retry_outcomes=retry_outcomes,
     )

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from duecourse.domain.limits.breaker_results import ProviderFailure, record_success
 from duecourse.domain.limits.circuit_breaker import (
+    DEFAULT_RULES,
     Admission,
     CircuitBreaker,
+    CircuitBreakerRules,
     CircuitState,
     breaker_at,
     decide_admission,
@@ -45,7 +47,14 @@ class BreakerDeps:
     results: ContainerResults = field(default_factory=ContainerResults)
 
 
-def admit(provider: str, task_id: str, *, breakers: BreakerDeps, now: datetime) -> Admission:
+def admit(
+    provider: str,
+    task_id: str,
+    *,
+    breakers: BreakerDeps,
+    now: datetime,
+    rules: CircuitBreakerRules = DEFAULT_RULES,
+) -> Admission:
     """Return whether the task may call the provider now.
 
     A task that loses every race for the breaker is rejected, because others were admitted
@@ -53,13 +62,13 @@ def admit(provider: str, task_id: str, *, breakers: BreakerDeps, now: datetime) 
     """
 
     def decide(breaker: CircuitBreaker) -> tuple[CircuitBreaker, Admission]:
-        return decide_admission(breaker, task_id, now=now)
+        return decide_admission(breaker, task_id, now=now, rules=rules)
 
     cached = breakers.store.get_cached(provider).breaker
     after, admission = decide(cached)
     if after == cached:
         return admission
-    exact = _update_breaker(provider, decide, breakers=breakers, now=now)
+    exact = update_breaker(provider, decide, breakers=breakers, now=now)
     return exact or reject(task_id, not_before=now)
 
 
@@ -81,7 +90,7 @@ def record_reached(
         return record_success(breaker, started_at=started_at, now=now), None
 
     if decide(read.breaker)[0] != read.breaker:
-        _update_breaker(provider, decide, breakers=breakers, now=now)
+        update_breaker(provider, decide, breakers=breakers, now=now)
 
 
 def record_down(
@@ -115,7 +124,7 @@ def _write_failures(provider: str, breakers: BreakerDeps, *, now: datetime) -> N
 
     written = None
     try:
-        written = _update_breaker(provider, decide, breakers=breakers, now=now)
+        written = update_breaker(provider, decide, breakers=breakers, now=now)
     finally:
         if written is None:
             breakers.results.add_failures(provider, *unwritten.failures)
@@ -136,7 +145,7 @@ def close_recovered_breakers(breakers: BreakerDeps, *, now: datetime) -> int:
         and breaker_at(breaker, now=now).state is CircuitState.CLOSED
     ]
     for provider in recovered:
-        _update_breaker(
+        update_breaker(
             provider,
             lambda breaker: (breaker_at(breaker, now=now), None),
             breakers=breakers,
@@ -145,7 +154,7 @@ def close_recovered_breakers(breakers: BreakerDeps, *, now: datetime) -> int:
     return len(recovered)
 
 
-def _update_breaker(
+def update_breaker(
     provider: str,
     decide: Callable[[CircuitBreaker], tuple[CircuitBreaker, T]],
     *,

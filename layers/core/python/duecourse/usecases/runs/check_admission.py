@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from duecourse.domain.failures.retry_delay import stable_fraction
 from duecourse.domain.failures.subject import Subject
+from duecourse.domain.limits.channel_breaker import MAX_CHANNEL_WAIT
 from duecourse.domain.limits.circuit_breaker import Rejected
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
+from duecourse.usecases.limits.channel_pause import admit_to_channel, channel_wait
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps, admit
 from duecourse.usecases.limits.quiet_hours import check_quiet_hours
 
@@ -35,7 +37,7 @@ def check_admission(
     quiet_hours: QuietHoursStore,
     now: datetime,
 ) -> Deferral | None:
-    """Return a deferral for quiet hours, a subject's cooldown or an open breaker, else None.
+    """Return a deferral for quiet hours, a subject's cooldown, a channel or a breaker, else None.
 
     Returning None may use up a probe of the breaker: a recovering provider admits a limited number
     of tasks.
@@ -49,6 +51,8 @@ def check_admission(
     if subject is not None and until is not None:
         wait = Wait(WaitReason.SUBJECT_COOLDOWN, until=until, detail={"subject": subject.id})
         return Deferral(until, wait)
+    if (deferral := _channel_deferral(task, breakers, now=now)) is not None:
+        return deferral
     if task.provider is None or (subject is not None and subject.is_given_up):
         return None
     admission = admit(task.provider, task.id, breakers=breakers, now=now)
@@ -56,6 +60,17 @@ def check_admission(
         detail = {"provider": task.provider}
         wait = Wait(WaitReason.CIRCUIT_BREAKER, until=admission.retry_at, detail=detail)
         return Deferral(admission.retry_at, wait)
+    return None
+
+
+def _channel_deferral(task: Task, breakers: BreakerDeps, *, now: datetime) -> Deferral | None:
+    """Return the deferral if the task waits for its channel, and the channel is still paused."""
+    channel = task.wait.channel if task.wait else None
+    if channel is None or now - task.nominal_at > MAX_CHANNEL_WAIT:
+        return None
+    admission = admit_to_channel(channel, task.id, breakers=breakers, now=now)
+    if isinstance(admission, Rejected):
+        return Deferral(admission.retry_at, channel_wait(channel, admission.retry_at))
     return None
 
 

@@ -28,6 +28,7 @@ def commit_run(finished: FinishedPhases, deps: WorkerDeps) -> str | None:
     return _run_follow_ups(
         lambda: enqueue_if_due_soon(after, queue=deps.queue, now=now),
         lambda: _report_success_to_breaker(finished, deps, now=now),
+        lambda: _resume_channel(finished, deps, now=now),
     )
 
 
@@ -82,3 +83,14 @@ def _report_success_to_breaker(
         read = breakers.store.get_last_read(provider)
         started_at = finished.run.started_at
         record_reached(provider, read, started_at=started_at, breakers=breakers, now=now)
+
+
+def _resume_channel(finished: FinishedPhases, deps: WorkerDeps, *, now: datetime) -> None:
+    """Resume the task's channel if this run was its probe. Only a retry can be one."""
+    if finished.run.retry_of is not None:
+        from duecourse.usecases.limits.channel_pause import resume_channel  # few runs need it
+
+        task, started_at = finished.task, finished.run.started_at
+        resume_channel(
+            task.channel, task.id, started_at=started_at, breakers=deps.breakers, now=now
+        )

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.errors import (
+    ChannelUnauthorizedError,
     LeaseLostError,
     NotAttemptedError,
     NotJsonError,
@@ -130,6 +131,7 @@ class PhaseRunner:
             effect=self._effect,
             call=self._context.call,
             result=self._unsaved_result() if isinstance(error, NotRecordedError) else None,
+            refused_channel=error.channel if isinstance(error, ChannelUnauthorizedError) else None,
         )
 
     def _unsaved_result(self) -> Any:

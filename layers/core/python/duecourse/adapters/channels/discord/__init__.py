@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NAME = "discord"
 EPHEMERAL = 64  # flag of a message that only its recipient sees
+USER_PREFIX = "user:"  # of a target that is a person, reached by direct message
 LIMITS = ChannelLimits(longest_text=2_000, most_buttons=25, longest_label=80, longest_command=100)
 
 

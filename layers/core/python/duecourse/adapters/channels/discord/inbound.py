@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
-from duecourse.adapters.channels.discord import EPHEMERAL, NAME
+from duecourse.adapters.channels.discord import EPHEMERAL, NAME, USER_PREFIX
 from duecourse.adapters.channels.discord.signature import verify_signature
 from duecourse.adapters.channels.inbound import InboundResult, RefusalResponse
 from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonReader
@@ -21,6 +21,7 @@ _PONG = {"type": 1}
 _DEFERRED_UPDATE = {"type": 6}
 _NO_CHOICES = {"type": 8, "data": {"choices": []}}
 _SUBCOMMAND_TYPES = (1, 2)
+_BOT_DIRECT_MESSAGE = 1  # the context of an interaction that only its sender and the bot see
 _THREAD_TYPES = (10, 11, 12)  # announcement, public, private
 _LEADING_OPTIONS = ("id", "when")  # users may fill in a command's options in any order
 _TOKEN_PATTERN = re.compile(r"[\w.~=+:-]{1,1000}", re.ASCII)
@@ -100,9 +101,10 @@ def _to_message(
 ) -> Message:
     """Return the message. The sender is `member.user` on a server, `user` in a direct message."""
     sender = interaction.child("member") if interaction.has("member") else interaction
+    user_id = sender.child("user").id("id")
     return Message(
         channel=NAME,
-        sender_id=sender.child("user").id("id"),
+        sender_id=user_id,
         reply_target=interaction.id("channel_id"),
         text=text,
         dedup_key=interaction.id("id"),
@@ -110,6 +112,7 @@ def _to_message(
         locale=interaction.id_or_none("locale"),
         source_chat=_thread_target(interaction),
         team=interaction.optional_id("guild_id"),
+        private_target=f"{USER_PREFIX}{user_id}",
         reply_context=_reply_context(interaction) | ({"is_press": "1"} if is_button else {}),
     )
 
@@ -132,6 +135,10 @@ def _reply_context(interaction: JsonReader) -> dict[str, str]:
 
 
 def _deferred_response(interaction: JsonReader) -> Mapping[str, Any]:
-    """Tell Discord that the reply follows. On a server, only the sender will see it."""
-    is_among_others = interaction.has("guild_id")
+    """Tell Discord that the reply follows. Among others, only the sender will see it.
+
+    Others read servers, group chats, and direct messages of two people who both are not the bot.
+    """
+    context = interaction.integer("context") if interaction.has("context") else None
+    is_among_others = interaction.has("guild_id") or context not in (None, _BOT_DIRECT_MESSAGE)
     return {"type": 5, "data": {"flags": EPHEMERAL}} if is_among_others else {"type": 5}

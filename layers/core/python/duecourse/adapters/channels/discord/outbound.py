@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from duecourse.adapters.channels.api_client import ApiRequest, ApiResponse, ChatApiClient
-from duecourse.adapters.channels.discord import EPHEMERAL, LIMITS, NAME
+from duecourse.adapters.channels.discord import EPHEMERAL, LIMITS, NAME, USER_PREFIX
 from duecourse.adapters.channels.discord.markdown import escape_markdown
 from duecourse.adapters.channels.errors import (
     TOO_MANY_REQUESTS,
@@ -18,7 +18,9 @@ from duecourse.adapters.channels.errors import (
     RateLimitedError,
     UnreadableResponseError,
     clean_message,
+    token_refused,
 )
+from duecourse.adapters.channels.private_reply import send_private_reply
 from duecourse.adapters.channels.rate_limiter import RateLimiter
 from duecourse.adapters.channels.size_limits import select_buttons, split_rows, truncate_text
 from duecourse.adapters.http.json_response import name_at, text_at, value_at
@@ -26,7 +28,9 @@ from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import parse_retry_after
-from duecourse.ports.integrations import HttpPatchClient, Keys
+from duecourse.domain.http.exchange import NoResponseError, NotSentError
+from duecourse.domain.origin import Effect
+from duecourse.ports.integrations import HttpPatchClient, TokenSource
 from duecourse.ports.runtime import Clock
 from duecourse.version import __version__
 
@@ -58,7 +62,12 @@ _RECIPIENT_GONE_CODES = frozenset(
 
 class DiscordChannel:
     def __init__(
-        self, http_client: HttpPatchClient, tokens: Keys, clock: Clock, *, endpoint: str = ENDPOINT
+        self,
+        http_client: HttpPatchClient,
+        tokens: TokenSource,
+        clock: Clock,
+        *,
+        endpoint: str = ENDPOINT,
     ) -> None:
         self._api = ChatApiClient(NAME, http_client, tokens, clock, RateLimiter(clock))
         self._endpoint = endpoint
@@ -69,28 +78,54 @@ class DiscordChannel:
     def reply(self, message: Message, content: ChatMessage) -> None:
         """Replace a command's placeholder, or post next to a pressed button.
 
-        Posts to the channel instead if the interaction has expired.
+        Only the sender sees either. If the interaction has expired, the reply is a direct message.
         """
         by = self._api.deadline()
-        if not message.reply_context or not self._try_reply(
-            message.reply_context, content, deadline=by
-        ):
-            self._post_message(message.reply_target, content, key=message.dedup_key, deadline=by)
+        if message.reply_context and self._try_reply(message.reply_context, content, deadline=by):
+            return
+
+        def send(target: str, content: ChatMessage) -> None:
+            self._post_message(target, content, key=message.dedup_key, deadline=by)
+
+        send_private_reply(send, message, content, target=_late_reply_target(message))
 
     def _post_message(
         self, target: str, content: ChatMessage, *, key: str, deadline: datetime
     ) -> None:
-        if not _ID_PATTERN.fullmatch(target):
-            raise RecipientGoneError(NAME, "the target is no channel's id")
+        if target.startswith(USER_PREFIX):
+            user = _require_id(target.removeprefix(USER_PREFIX), "user")
+            target = self._open_direct_messages(user, deadline=deadline)
+        channel = _require_id(target, "channel")
+        body = {**_to_body(content), "nonce": _nonce(channel, key), "enforce_nonce": True}
+        self._call_as_bot(f"channels/{channel}/messages", body, key=channel, deadline=deadline)
+
+    def _open_direct_messages(self, user_id: str, *, deadline: datetime) -> str:
+        """Return the channel of the direct messages with a person. Opening it again is harmless."""
+        body = {"recipient_id": user_id}
+        try:
+            response = self._call_as_bot("users/@me/channels", body, key=user_id, deadline=deadline)
+        except NoResponseError as error:
+            raise NotSentError(str(error), code=error.code) from error
+        except ChatError as error:
+            error.effect = Effect.NONE  # the message itself was not sent
+            raise
+        channel = name_at(response.body, "id") or ""
+        if not _ID_PATTERN.fullmatch(channel):
+            raise ChatError(NAME, response.status, "no channel's id", code="bad_answer")
+        return channel
+
+    def _call_as_bot(
+        self, path: str, body: Mapping[str, Any], *, key: str, deadline: datetime
+    ) -> ApiResponse:
         token = self._api.get_token()
         request = ApiRequest(
-            url=f"{self._endpoint}/channels/{target}/messages",
+            url=f"{self._endpoint}/{path}",
             headers={"Authorization": f"Bot {token}", **_USER_AGENT_HEADER},
-            body={**_to_body(content), "nonce": _nonce(target, key), "enforce_nonce": True},
-            rate_limit_key=target,
+            body=body,
+            rate_limit_key=key,
             secrets=(token,),
         )
-        self._api.call(request, _parse_error, deadline=deadline)
+        return self._api.call(request, _parse_bot_error, deadline=deadline)
 
     def _try_reply(
         self, reply_context: Mapping[str, str], content: ChatMessage, *, deadline: datetime
@@ -148,9 +183,31 @@ def _to_component(button: Button) -> dict[str, Any]:
     }
 
 
+def _late_reply_target(message: Message) -> str:
+    """Return where the reply goes after the interaction has expired.
+
+    Messages that older versions queued have no `private_target`.
+    """
+    if message.private_target is None and message.is_private:
+        return f"{USER_PREFIX}{message.sender_id}"
+    return message.late_reply_target
+
+
+def _require_id(text: str, kind: str) -> str:
+    if not _ID_PATTERN.fullmatch(text):
+        raise RecipientGoneError(NAME, f"the target is no {kind}'s id")
+    return text
+
+
 def _nonce(target: str, key: str) -> str:
     """Return the same nonce for a retry, so Discord drops the duplicate for some minutes."""
     return hashlib.sha256(f"{target}:{key}".encode()).hexdigest()[:_NONCE_LENGTH]
+
+
+def _parse_bot_error(response: ApiResponse) -> DuecourseError | None:
+    if response.status == _UNAUTHORIZED:
+        return token_refused(NAME, text_at(response.body, "message"), status=response.status)
+    return _parse_error(response)
 
 
 def _parse_error(response: ApiResponse) -> DuecourseError | None:
@@ -161,10 +218,6 @@ def _parse_error(response: ApiResponse) -> DuecourseError | None:
         return _to_rate_limited_error(response, message)
     if code in _RECIPIENT_GONE_CODES:
         return RecipientGoneError(NAME, clean_message(message), status=response.status)
-    if response.status == _UNAUTHORIZED:
-        return ChatError(
-            NAME, response.status, f"{message} (is the token right?)", code="invalid_token"
-        )
     return ChatError(NAME, response.status, message, code=f"discord_{code}" if code else None)
 
 

@@ -101,6 +101,7 @@ def _button_message(interaction: JsonReader, *, at: datetime) -> Message | None:
         dedup_key=_button_key(interaction, actions[0]),
         sent_at=at,
         team=first_team((user, "team_id"), (team, "id"), (organisation, "id")),
+        private_target=sender,
         reply_context=_reply_context(interaction),
     )
 
@@ -115,7 +116,7 @@ def _button_key(interaction: JsonReader, action: JsonReader) -> str:
 def _reply_context(part: JsonReader) -> dict[str, str]:
     """Return the URL for the reply.
 
-    A URL that is not Slack's is ignored; the reply then goes to the reply target.
+    A URL that is not Slack's is ignored; the reply is then a direct message.
     """
     response_url = part.text("response_url") or ""
     try:

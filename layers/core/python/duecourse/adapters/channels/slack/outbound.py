@@ -13,7 +13,9 @@ from duecourse.adapters.channels.errors import (
     RateLimitedError,
     UnreadableResponseError,
     clean_message,
+    token_refused,
 )
+from duecourse.adapters.channels.private_reply import send_private_reply
 from duecourse.adapters.channels.rate_limiter import RateLimiter
 from duecourse.adapters.channels.size_limits import select_buttons, truncate_text
 from duecourse.adapters.channels.slack import LIMITS, NAME, RESPONSE_URL_HOSTS
@@ -22,13 +24,32 @@ from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import parse_retry_after
-from duecourse.ports.integrations import HttpPatchClient, Keys
+from duecourse.ports.integrations import HttpPatchClient, TokenSource
 from duecourse.ports.runtime import Clock
 
 ENDPOINT = "https://slack.com/api"
+_DIRECT_MESSAGES_PREFIX = "D"  # of the id of a channel that one person shares with the bot
 RESPONSE_URL_PREFIXES = tuple(f"https://{host}/" for host in RESPONSE_URL_HOSTS)
 MAX_SECTION_LENGTH = 3_000
 _RATE_LIMIT_CODES = frozenset({"ratelimited", "rate_limited"})
+TOKEN_REFUSED_CODES = frozenset(
+    {
+        "invalid_auth",
+        "not_authed",
+        "token_revoked",
+        "token_expired",
+        "account_inactive",  # of the bot
+        "not_allowed_token_type",
+        "missing_scope",
+        "access_denied",
+        "team_access_not_granted",
+        "org_login_required",
+        "two_factor_setup_required",
+        "ekm_access_denied",
+        "enterprise_is_restricted",
+    }
+)
+_TOKEN_REFUSED_STATUSES = (401, 403)
 _RECIPIENT_GONE_CODES = frozenset(
     {
         "channel_not_found",
@@ -51,7 +72,7 @@ class SlackChannel:
     def __init__(
         self,
         http_client: HttpPatchClient,
-        tokens: Keys,
+        tokens: TokenSource,
         clock: Clock,
         *,
         endpoint: str = ENDPOINT,
@@ -68,12 +89,21 @@ class SlackChannel:
         self._post_message(target, content, deadline=self._api.deadline())
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        """Reply so that only the sender sees it; post normally if the response URL has expired."""
+        """Reply to the response URL, or in the channel if the message was written for all to see.
+
+        Only the sender sees what a response URL gets. Without one, or if it has expired, the reply
+        is a direct message.
+        """
         by, hook = self._api.deadline(), message.reply_context.get("response_url", "")
-        if not hook.startswith(self._response_url_prefixes) or not self._try_reply(
+        if hook.startswith(self._response_url_prefixes) and self._try_reply(
             hook, content, deadline=by
         ):
-            self._post_message(message.reply_target, content, deadline=by)
+            return
+
+        def send(target: str, content: ChatMessage) -> None:
+            self._post_message(target, content, deadline=by)
+
+        send_private_reply(send, message, content, target=_late_reply_target(message))
 
     def _post_message(self, target: str, content: ChatMessage, *, deadline: datetime) -> None:
         token = self._api.get_token()
@@ -102,6 +132,17 @@ class SlackChannel:
                 raise
             return False
         return True
+
+
+def _late_reply_target(message: Message) -> str:
+    """Return where the reply goes without a response URL.
+
+    A press that an older version queued has no `private_target`, although others read its channel.
+    """
+    is_direct = message.reply_target.startswith(_DIRECT_MESSAGES_PREFIX)
+    if message.private_target is None and message.is_private and not is_direct:
+        return message.sender_id
+    return message.late_reply_target
 
 
 def _to_body(content: ChatMessage) -> dict[str, Any]:
@@ -152,6 +193,8 @@ def _parse_error(response: ApiResponse) -> DuecourseError | None:
         return UnreadableResponseError(NAME, response.status)
     if code in _RECIPIENT_GONE_CODES:
         return RecipientGoneError(NAME, clean_message(str(code)), status=response.status)
+    if code in TOKEN_REFUSED_CODES or response.status in _TOKEN_REFUSED_STATUSES:
+        return token_refused(NAME, code or "", status=response.status)
     return ChatError(NAME, response.status, code or "", code=code)
 
 

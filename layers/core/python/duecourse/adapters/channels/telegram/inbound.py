@@ -118,6 +118,7 @@ def _to_message(
         sent_at=at,
         locale=sender.id_or_none("language_code"),
         is_private=message.child("chat").text("type") == "private",
+        private_target=str(sender.integer("id")) if reply_context else None,
         reply_context=reply_context or {},
     )
 

@@ -15,7 +15,9 @@ from duecourse.adapters.channels.errors import (
     RateLimitedError,
     UnreadableResponseError,
     clean_message,
+    token_refused,
 )
+from duecourse.adapters.channels.private_reply import send_private_reply
 from duecourse.adapters.channels.rate_limiter import RateLimiter
 from duecourse.adapters.channels.size_limits import (
     select_buttons,
@@ -29,7 +31,7 @@ from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import parse_retry_after
-from duecourse.ports.integrations import HttpPatchClient, Keys
+from duecourse.ports.integrations import HttpPatchClient, TokenSource
 from duecourse.ports.runtime import Clock
 
 ENDPOINT = "https://api.telegram.org"
@@ -61,7 +63,12 @@ class _ChatMovedError(ChatError):
 
 class TelegramChannel:
     def __init__(
-        self, http_client: HttpPatchClient, tokens: Keys, clock: Clock, *, endpoint: str = ENDPOINT
+        self,
+        http_client: HttpPatchClient,
+        tokens: TokenSource,
+        clock: Clock,
+        *,
+        endpoint: str = ENDPOINT,
     ) -> None:
         pace = RateLimiter(clock, min_interval=LIMITS.rest, max_per_second=LIMITS.most_a_second)
         self._api = ChatApiClient(NAME, http_client, tokens, clock, pace)
@@ -72,16 +79,29 @@ class TelegramChannel:
         self._post_message(target, content, deadline=self._api.deadline())
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        """Reply to a message. A short reply to a button is shown as a toast to the person alone."""
+        """Reply to a message. A short reply to a button is shown as a toast to the person alone.
+
+        If the toast has expired, the reply is a private message.
+        """
         by, query = self._api.deadline(), message.reply_context.get("callback_query_id")
         if query is None:
-            self._post_message(message.reply_target, content, deadline=by)
+            self._reply_late(message, content, target=message.late_reply_target, deadline=by)
         elif content.buttons or utf16_length(content.text) > MAX_TOAST_LENGTH:
             self._post_message(message.reply_target, content, deadline=by)
             with suppress(DuecourseError):  # only stops the button's spinner
                 self._call("answerCallbackQuery", {"callback_query_id": query}, query, deadline=by)
         elif not self._try_show_toast(query, content.text, deadline=by):
-            self._post_message(message.reply_target, content, deadline=by)
+            # Presses that older versions queued have no `private_target`.
+            target = message.private_target or message.sender_id
+            self._reply_late(message, content, target=target, deadline=by)
+
+    def _reply_late(
+        self, message: Message, content: ChatMessage, *, target: str, deadline: datetime
+    ) -> None:
+        def send(target: str, content: ChatMessage) -> None:
+            self._post_message(target, content, deadline=deadline)
+
+        send_private_reply(send, message, content, target=target)
 
     def _try_show_toast(self, callback_query_id: str, text: str, *, deadline: datetime) -> bool:
         """Return False if the press is too old for a toast."""
@@ -169,7 +189,7 @@ def _parse_error(response: ApiResponse) -> DuecourseError | None:
     if status == _FORBIDDEN or (status == _BAD_REQUEST and _RECIPIENT_GONE.search(description)):
         return RecipientGoneError(NAME, clean_message(description), status=status)
     if status in _INVALID_TOKEN_STATUSES:
-        return ChatError(NAME, status, f"{description} (is the token right?)", code="invalid_token")
+        return token_refused(NAME, description, status=status)
     return _to_moved_error(response, description) or ChatError(NAME, status, description)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import cache
 
 from duecourse.app import stores
-from duecourse.ports.integrations import ApiTokens, Keys
+from duecourse.ports.integrations import ApiTokens, Keys, TokenList
 
 
 @cache
@@ -13,6 +14,15 @@ def api_tokens() -> ApiTokens:
     from duecourse.adapters.aws.api_tokens import SecretApiTokens
 
     return SecretApiTokens(stores.settings().api_tokens_secret, stores.clock())
+
+
+@cache
+def token_list() -> TokenList:
+    """Return all tokens, for warnings: read once an hour, because every read costs."""
+    from duecourse.adapters.aws.api_tokens import SecretApiTokens
+
+    secret = stores.settings().api_tokens_secret
+    return SecretApiTokens(secret, stores.clock(), ttl=timedelta(hours=1))
 
 
 @cache

@@ -70,7 +70,7 @@ def test_operators_are_warned_three_times_before_a_token_expires(client: StackCl
     client.stack.scheduler.call(
         lambda: put_tokens(local, ApiToken("ci", Scope.READ, hash_secret("ci"), expires_at))
     )
-    warned_on = []
+    warned_on: list[int] = []
     for day in range(20):
         client.create(**{"in": "1m"})  # a stack where something happens
         client.advance("1d")

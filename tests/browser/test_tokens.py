@@ -89,6 +89,14 @@ def prepare_every_action(stack: StackProcess) -> str:
     return str(blocked["id"])
 
 
+def open_with_actions(stack: StackProcess, open_page: OpenPage, path: str, *, token: str) -> Page:
+    """Open the page, with every action that it offers in sight."""
+    page = open_page(path.format(prepare_every_action(stack)), token=token)
+    if path == "tasks":
+        page.get_by_role("button", name="Select all matching tasks").click()
+    return page
+
+
 def enabled_actions(page: Page) -> list[str]:
     buttons = page.locator("main button:visible:enabled:not(.play-log button)")  # of a chat message
     names = [
@@ -101,10 +109,7 @@ def enabled_actions(page: Page) -> list[str]:
 def test_a_read_only_token_sees_no_enabled_action(
     stack: StackProcess, open_page: OpenPage, path: str
 ) -> None:
-    blocked = prepare_every_action(stack)
-    page = open_page(path.format(blocked), token="local-read")
-    if path == "tasks":
-        page.get_by_role("button", name="Select all matching tasks").click()
+    page = open_with_actions(stack, open_page, path, token="local-read")
     expect(page.locator("main button[data-scope]:visible").first).to_be_visible()
     expect(page.locator("#read-only")).to_be_visible()
 
@@ -118,10 +123,7 @@ def test_a_read_only_token_sees_no_enabled_action(
 def test_a_token_that_may_write_sees_enabled_actions(
     stack: StackProcess, open_page: OpenPage, path: str
 ) -> None:
-    blocked = prepare_every_action(stack)
-    page = open_page(path.format(blocked), token="local-write")
-    if path == "tasks":
-        page.get_by_role("button", name="Select all matching tasks").click()
+    page = open_with_actions(stack, open_page, path, token="local-write")
 
     expect(page.locator("main button[data-scope='write']:visible:enabled").first).to_be_visible()
     expect(page.locator("main button[data-scope='write']:visible:disabled")).to_have_count(0)

@@ -15,7 +15,7 @@ import pytest
 from duecourse.domain.time.instant import from_text
 from duecourse.usecases.runs.recover_expired_leases import GRACE_PERIOD
 
-from tests.simulation.test_failures import REFUSED, SUCCESS, create_action
+from tests.simulation.test_failures import REFUSED, SUCCESS, TYPE_ERROR, create_action
 from tests.support.stack_client import StackClient
 
 SEND = "sqs.SendMessageBatch"
@@ -104,6 +104,13 @@ def failed_task(client: StackClient) -> Task:
     return task
 
 
+def blocked_task(client: StackClient) -> Task:
+    task = create_action(client, *[TYPE_ERROR] * 4, SUCCESS)
+    client.advance("1h")
+    assert client.task(task["id"])["status"] == "blocked"
+    return task
+
+
 @dataclass(frozen=True)
 class Change:
     name: str
@@ -115,6 +122,7 @@ CHANGES = [
     Change("patch", lambda client: client.create(**{"in": "2h"}), patch),
     Change("run", lambda c: c.create(**{"in": "2h"}), lambda c, task: post(c, task, "run")),
     Change("resume", pause_for_resume, lambda c, task: post(c, task, "resume")),
+    Change("unblock", blocked_task, lambda c, task: post(c, task, "unblock")),
     Change("retry", failed_task, lambda c, task: post(c, task, "retry")),
 ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from botocore.loaders import JSONFileLoader
-from duecourse.adapters.runtime import unreadable_items
+from duecourse.adapters.runtime import unreadable_items, unsent_dispatches
 from hypothesis import settings
 
 from local.testing.faults import Fault, Faults
@@ -69,8 +69,10 @@ def _cache_botocore_files() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _clear_unreadable_items() -> Iterator[None]:
-    """Forget the items that no function has reported, or the next one would report them."""
+def _clear_unreported() -> Iterator[None]:
+    """Forget what no function has reported, or the next one would report it."""
     unreadable_items._collected.clear()
+    unsent_dispatches._collected.clear()
     yield
     unreadable_items._collected.clear()
+    unsent_dispatches._collected.clear()

@@ -14,6 +14,7 @@ from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.domain.errors import DuecourseError
 
 from .http.responses import problem_response
+from .http.transport import add_transport_headers
 from .middleware.audit import audit_changes
 from .middleware.auth import require_scope
 from .middleware.query_params import reject_unknown_parameters
@@ -98,4 +99,4 @@ def _handle_unexpected_error(_error: Exception) -> Response[str]:
 @logger.inject_lambda_context
 @reports_unreadable(logger, metrics, is_only_metric=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    return app.resolve(event, context)
+    return add_transport_headers(app.resolve(event, context), event)

@@ -26,13 +26,17 @@ def _handle_record(record: QueueRecord) -> None:
 def _log_recorded(recorded: RecordedFailure) -> None:
     decision = recorded.decision
     metrics.add_metric("FailuresRecorded", MetricUnit.Count, 1)
-    logger.info(
+    if recorded.follow_up_error is not None:
+        metrics.add_metric("FollowUpsFailed", MetricUnit.Count, 1)
+    log = logger.warning if recorded.follow_up_error else logger.info
+    log(
         "failure_recorded",
         task_id=recorded.task.id,
         category=decision.category.name,
         pattern=recorded.diagnosis.pattern,
         next_step=str(decision.action),
         retry_count=decision.retry_count,
+        follow_up_error=recorded.follow_up_error,
     )
 
 

@@ -7,7 +7,12 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from duecourse.app import secrets, stores
 from duecourse.domain.access.tokens import InvalidTokensError
-from duecourse.domain.events.handshake import ConnectRequest, ForeignOriginError, UnauthorizedError
+from duecourse.domain.events.handshake import (
+    ConnectRequest,
+    ForeignOriginError,
+    TooManyConnectionsError,
+    UnauthorizedError,
+)
 from duecourse.usecases.events.connect import connect
 
 logger = Logger(service="live", child=True)
@@ -31,6 +36,9 @@ def authorize(event: dict[str, Any]) -> dict[str, Any]:
         return {"statusCode": 403, "body": str(error)}
     except UnauthorizedError as error:
         return {"statusCode": 401, "body": str(error)}
+    except TooManyConnectionsError as error:
+        logger.warning("connection_refused", reason=str(error))
+        return {"statusCode": 429, "body": str(error)}
     except InvalidTokensError as error:
         logger.error("api_tokens_invalid", problem=str(error))
         return {"statusCode": 401, "body": str(UnauthorizedError())}

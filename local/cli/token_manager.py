@@ -1,26 +1,29 @@
-"""`duecourse token`: create an API token, store its hash in the secret, or revoke it."""
+"""`duecourse token`: create an API token and store its hash in the secret, revoke or list them."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import secrets
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
 
 from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.token_format import ENTROPY_BYTES, format_token
 from duecourse.domain.access.tokens import NAME_LIMIT, ApiToken, hash_secret, is_token_name
 from duecourse.domain.time.duration import parse_duration
 from duecourse.domain.time.instant import truncate_to_millisecond
 
-TOKEN_BYTES = 32
+DEFAULT_LIFETIME = timedelta(days=365)
+NEVER = "never"
 
 
 def run_token_command(options: argparse.Namespace, *, now: datetime) -> str:
     """Return the text to print. Raises ValueError for wrong usage, and SecretNotChangedError."""
+    if options.list:
+        return _list(options, now=now)
     if options.revoke is not None:
         return _revoke(options)
-    secret = secrets.token_urlsafe(TOKEN_BYTES)
+    secret = format_token(secrets.token_bytes(ENTROPY_BYTES))
     token = _make_token(options, secret, now=now)
     if options.secret is not None:
         from local.cli.token_secret import add_token, change_tokens
@@ -34,14 +37,31 @@ def run_token_command(options: argparse.Namespace, *, now: datetime) -> str:
 def _revoke(options: argparse.Namespace) -> str:
     from local.cli.token_secret import change_tokens, remove_token
 
-    if options.secret is None:
-        raise ValueError("--revoke requires --secret")
-    if options.name or options.scope or options.expires or options.replace:
-        raise ValueError("--revoke: only --secret and --json can be used with it")
+    _require_only_secret(options, "--revoke")
     change_tokens(options.secret, remove_token(options.revoke))
     if options.json:
         return json.dumps({"revoked": options.revoke, "secret": options.secret}, indent=2)
     return f"Revoked {options.revoke}. It stops working within a minute."
+
+
+def _list(options: argparse.Namespace, *, now: datetime) -> str:
+    from local.cli.token_list import format_tokens, tokens_to_json
+    from local.cli.token_secret import read_tokens
+
+    _require_only_secret(options, "--list")
+    if options.revoke is not None:
+        raise ValueError("--list: only --secret and --json can be used with it")
+    tokens = read_tokens(options.secret)
+    if options.json:
+        return json.dumps(tokens_to_json(tokens, now=now), indent=2)
+    return format_tokens(tokens, now=now)
+
+
+def _require_only_secret(options: argparse.Namespace, flag: str) -> None:
+    if options.secret is None:
+        raise ValueError(f"{flag} requires --secret")
+    if options.name or options.scope or options.expires or options.replace:
+        raise ValueError(f"{flag}: only --secret and --json can be used with it")
 
 
 def _make_token(options: argparse.Namespace, secret: str, *, now: datetime) -> ApiToken:
@@ -50,13 +70,17 @@ def _make_token(options: argparse.Namespace, secret: str, *, now: datetime) -> A
     if not is_token_name(options.name):
         limits = f"up to {NAME_LIMIT} characters, starting with a letter or digit"
         raise ValueError(f"NAME: use letters, digits, dots, dashes and underscores, {limits}")
-    expires_at = None
-    if options.expires is not None:
-        expires_at = truncate_to_millisecond(now) + _parse_lifetime(options.expires)
+    lifetime = _parse_lifetime(options.expires)
+    expires_at = truncate_to_millisecond(now) + lifetime if lifetime else None
     return ApiToken(options.name, Scope(options.scope), hash_secret(secret), expires_at)
 
 
-def _parse_lifetime(text: str) -> Any:
+def _parse_lifetime(text: str | None) -> timedelta | None:
+    """Return the lifetime, None for a token that never expires."""
+    if text is None:
+        return DEFAULT_LIFETIME
+    if text == NEVER:
+        return None
     try:
         lifetime = parse_duration(text)
     except ValueError as error:

@@ -29,14 +29,21 @@ class _Version:
     tokens: Tokens
 
 
+def read_tokens(secret_id: str) -> Tokens:
+    """Return the tokens. Raises SecretNotChangedError, and ValueError for an invalid ARN."""
+    try:
+        return _open_secret(secret_id).read_version("AWSCURRENT").tokens
+    except (BotoCoreError, ClientError, InvalidTokensError) as error:
+        raise SecretNotChangedError(str(error)) from error
+
+
 def change_tokens(secret_id: str, change: Change) -> None:
     """Apply `change` to the secret.
 
     Raises SecretNotChangedError, what `change` raises, and ValueError for an invalid ARN.
     """
-    region = _region_from_arn(secret_id)
     try:
-        secret = _SecretClient(boto3.client("secretsmanager", region_name=region), secret_id)
+        secret = _open_secret(secret_id)
         expected = secret.read_version("AWSCURRENT")
         ours = secret.write_version(change(expected.tokens))
     except (BotoCoreError, ClientError, InvalidTokensError) as error:
@@ -45,6 +52,11 @@ def change_tokens(secret_id: str, change: Change) -> None:
         _resolve_conflicts(secret, change, expected, ours)
     except (BotoCoreError, ClientError, InvalidTokensError) as error:
         raise SecretNotChangedError(f"it may have changed: {_RECHECK_HINT} ({error})") from error
+
+
+def _open_secret(secret_id: str) -> _SecretClient:
+    region = _region_from_arn(secret_id)
+    return _SecretClient(boto3.client("secretsmanager", region_name=region), secret_id)
 
 
 class _SecretClient:

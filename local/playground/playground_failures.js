@@ -47,7 +47,7 @@ export function createFailurePanel(tools, { onCreated }) {
   const status = h("p", { class: "muted", role: "status" },
     "Each button creates a task that fails on purpose. Watch the board.");
   const buttons = Object.entries(EXAMPLES).map(([name, { label }]) => {
-    const button = renderButton(label, () => createTask(name), { name: `Make something fail: ${label}` });
+    const button = renderButton(label, () => createTask(name), { name: `Make something fail: ${label}`, scope: "write" });
     button.dataset.fail = name;
     return button;
   });

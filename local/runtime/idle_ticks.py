@@ -100,7 +100,7 @@ class TickFinder:
         """Search ticks of the alerts, one by one: an alert can start and stop without a write.
 
         What the function measures as zero stays zero, and after MAX_RATE_CHANGE nothing new is
-        raised.
+        raised: the local stack's own tokens never expire.
         """
         for index in range(count):
             run = self._run_dry(first + index * self._period)

@@ -90,12 +90,16 @@ def test_an_unknown_page_shows_the_first_one(part: str, open_page: OpenPage) -> 
     expect(page.locator("main")).to_have_attribute("data-page", "playground")
 
 
-def test_an_empty_token_in_the_url_asks_for_one(open_page: OpenPage) -> None:
-    page = open_page()
-    expect(page.locator("main")).to_have_attribute("data-page", "playground")
+@pytest.mark.parametrize(("token", "page_name"), [("local", "playground"), (None, "sign-in")])
+def test_an_empty_token_in_the_url_is_no_token(
+    open_page: OpenPage, token: str | None, page_name: str
+) -> None:
+    page = open_page(token=token)
+    expect(page.locator("main")).to_have_attribute("data-page", page_name)
     page.goto(f"{page.url.split('#')[0]}#token=")
+    page.reload()
 
-    expect(page.locator("main")).to_have_attribute("data-page", "sign-in")
+    expect(page.locator("main")).to_have_attribute("data-page", page_name)
     assert "token" not in page.url
 
 

@@ -15,16 +15,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_client import sigint_handled_by
+from tests.cli.command_client import environment, sigint_handled_by
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = Path(sys.executable).with_name("duecourse")
+OWN_SECRETS = {
+    "DUECOURSE_TOKEN": "own-token",
+    "TELEGRAM_SECRET_TOKEN": "own-telegram",
+    "SLACK_SIGNING_SECRET": "own-slack",
+}
 
 
-def run_command(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [str(COMMAND), *arguments]
+def run_command(*arguments: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own command
-        command, cwd=ROOT, input=stdin, capture_output=True, text=True, timeout=60, check=False
+        [str(COMMAND), *arguments],
+        cwd=ROOT,
+        env=environment(**env),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
@@ -138,7 +149,9 @@ def test_help_lists_the_commands() -> None:
 @contextmanager
 def start_up() -> Iterator[subprocess.Popen[str]]:
     command = [str(COMMAND), "up", "--port", "0", "--allow-host", "abc.tunnel.example"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+    with subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, text=True, env=environment(**OWN_SECRETS)
+    ) as process:
         try:
             yield process
         finally:
@@ -180,6 +193,17 @@ def test_up_answers_and_stops_cleanly(
             up_process.wait(timeout=10),
             up_process.stdout and up_process.stdout.read()[-10:],
         ) == (0, "Stopping.\n")
+
+
+@pytest.mark.parametrize("name", OWN_SECRETS)
+def test_up_with_a_tunnel_refuses_a_default_secret_in_one_line(name: str) -> None:
+    result = run_command("up", "--allow-host", "x.example", **{**OWN_SECRETS, name: "local"})
+
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"duecourse: --allow-host: set {name} to secrets of your own; the defaults are public. "
+        "An empty verification secret closes its webhook\n"
+    )
 
 
 @pytest.mark.parametrize(("host", "status"), [("abc.tunnel.example", 401), ("x.example", 421)])

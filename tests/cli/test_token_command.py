@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -14,6 +16,7 @@ from unittest.mock import patch
 import boto3
 import pytest
 from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.token_format import is_mistyped
 from duecourse.domain.access.tokens import find_token, hash_secret, parse_tokens
 from moto import mock_aws
 
@@ -26,10 +29,10 @@ REGION = "eu-west-3"  # another than the operator's own
 COMMAND = Path(sys.executable).with_name("duecourse")
 
 
-def run_token(*arguments: str) -> str:
+def run_token(*arguments: str, now: datetime = NOW) -> str:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    return run_token_command(parser.parse_args(arguments), now=NOW)
+    return run_token_command(parser.parse_args(arguments), now=now)
 
 
 def run_token_json(*arguments: str) -> dict[str, Any]:
@@ -63,10 +66,48 @@ def test_a_token_is_long_unique_and_matches_its_entry() -> None:
         run_token_json("ci", "--scope", "write"),
         run_token_json("ci", "--scope", "write"),
     )
-    assert len(first["token"]) >= 43
+    assert re.fullmatch(r"dc_[0-9A-Za-z]{49}", first["token"])
+    assert not is_mistyped(first["token"])
     assert first["token"] != second["token"]
     entry = {"name": "ci", "scope": "write", "sha256": hash_secret(first["token"])}
-    assert (first["entry"], first["secret"]) == (entry, None)
+    in_a_year = {"expires_at": "2027-02-17T12:00:00.000Z"}
+    assert (first["entry"], first["secret"]) == (entry | in_a_year, None)
+
+
+def test_only_a_token_that_is_asked_for_never_expires() -> None:
+    assert "expires_at" in run_token_json("ci", "--scope", "read")["entry"]
+    assert (
+        "expires_at" not in run_token_json("ci", "--scope", "read", "--expires", "never")["entry"]
+    )
+
+
+def test_the_list_shows_when_tokens_expire_and_no_hash(secret: str) -> None:
+    for name, lifetime in [("old", "never"), ("ci", "365d"), ("ops", "13d"), ("web", "1d")]:
+        run_token(name, "--scope", "read", "--secret", secret, "--expires", lifetime)
+    output = run_token("--list", "--secret", secret)
+    assert output.splitlines() == [
+        "NAME  SCOPE  EXPIRES",
+        "web   read   2026-02-18 12:00 UTC, in 1 day: replace it",
+        "ops   read   2026-03-02 12:00 UTC, in 13 days: replace it",
+        "ci    read   2027-02-17 12:00 UTC, in 365 days",
+        "old   read   never",
+    ]
+    listed = run_token("--list", "--secret", secret, "--json")
+    assert json.loads(listed)[0] == {
+        "name": "web",
+        "scope": "read",
+        "expires_at": "2026-02-18T12:00:00.000Z",
+        "is_expired": False,
+    }
+    for token in parse_tokens(read_secret(secret)):
+        assert token.sha256 not in output + listed
+
+
+def test_the_list_names_an_expired_token_and_an_empty_secret(secret: str) -> None:
+    assert run_token("--list", "--secret", secret) == "No tokens: nobody has access."
+    run_token("ci", "--scope", "read", "--secret", secret, "--expires", "1d")
+    later = run_token("--list", "--secret", secret, now=NOW + 2 * DAY)
+    assert later.endswith("2026-02-18 12:00 UTC, expired: revoke it")
 
 
 def test_the_output_has_the_token_and_its_entry() -> None:
@@ -143,6 +184,10 @@ def test_a_missing_secret_is_reported_with_the_error_code_of_aws(secret: str) ->
         (["ci", "--scope", "read", "--secret", "arn:aws:s3:::bucket"], "--secret"),
         (["--revoke", "ci", "--secret", "arn:aws:secretsmanager::1:secret:x"], "--secret"),
         (["--revoke", "ci"], "--revoke"),
+        (["--list"], "--list requires --secret"),
+        (["--list", "ci", "--secret", "s"], "--list: only"),
+        (["--list", "--revoke", "ci", "--secret", "s"], "--list: only"),
+        (["ci", "--scope", "read", "--expires", "Never"], "--expires"),
         (["ci", "--revoke", "ci", "--secret", "s"], "--revoke"),
         (["--revoke", "ci", "--secret", "s", "--scope", "read"], "--revoke"),
     ],

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 from duecourse.app import stores
+from duecourse.usecases.events import connect
 
 from tests.cli.command_client import TOKEN, CommandClient, check_error, serve_receiver
 from tests.support.stack_client import StackClient
@@ -113,6 +114,15 @@ def test_a_wrong_token_is_reported(
     assert stack.items("/tasks") == []
     monkeypatch.setenv("DUECOURSE_TOKEN", TOKEN)
     assert "Invalid token" in check_error(duecourse("watch"))
+
+
+def test_one_connection_too_many_is_reported(
+    duecourse: CommandClient, stack: StackClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack.items("/tasks") == []
+    monkeypatch.setattr(connect, "MAX_CONNECTIONS_PER_TOKEN", 0)
+    error_line = check_error(duecourse("watch"))
+    assert "This token has too many open connections: close some" in error_line
 
 
 def test_a_refused_connection_suggests_starting_the_stack(

@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.access.tokens import hash_secret
+from duecourse.domain.access.token_format import ENTROPY_BYTES, format_token
+from duecourse.domain.access.tokens import ApiToken, hash_secret
+from duecourse.domain.time.instant import from_text
 
 from functions.api.app import app
 from functions.api.middleware.auth import require_scope
@@ -24,11 +27,36 @@ from functions.api.openapi.operation import (
     get_operation,
 )
 from functions.api.openapi.route_table import list_registered_routes, require_operations
+from local.runtime import aws_clients
 from local.runtime.api_gateway import Gateway, Request, Response
 from tests.support.stack_client import StackClient, moto_stack
 
 MethodAndPath = tuple[str, str]
 TOKENS = {Scope.READ: "local-read", Scope.WRITE: "local-write", Scope.ADMIN: "local"}
+LOCAL_TOKENS = [ApiToken(secret, scope, hash_secret(secret)) for scope, secret in TOKENS.items()]
+# Tokens as `duecourse token` makes them today, one of each scope and one for each refused state.
+READ, WRITE, ADMIN_TOKEN, EXPIRED, REVOKED, MISTYPED = (
+    format_token(bytes([n]) * ENTROPY_BYTES) for n in range(6)
+)
+MISTYPED = MISTYPED[:-1] + ("0" if MISTYPED[-1] != "0" else "1")
+PREFIXED = {Scope.READ: READ, Scope.WRITE: WRITE, Scope.ADMIN: ADMIN_TOKEN}
+PREFIXED_TOKENS = [
+    *(ApiToken(f"new-{scope}", scope, hash_secret(one)) for scope, one in PREFIXED.items()),
+    # Its hash is stored: only the checksum refuses it.
+    ApiToken("mistyped", Scope.ADMIN, hash_secret(MISTYPED)),
+]
+EXPIRED_TOKEN = ApiToken(
+    "expired", Scope.ADMIN, hash_secret(EXPIRED), from_text("2026-02-17T12:00:00Z")
+)
+REFUSED = {
+    "unknown": "guessed",
+    "unknown-with-prefix": format_token(bytes([9]) * ENTROPY_BYTES),
+    "expired": EXPIRED,
+    "revoked": REVOKED,
+    "wrong-checksum": MISTYPED,
+    "cut-off": READ[:-1],
+    "other-case": READ.lower(),
+}
 # The scope of each route. List a new or changed route here deliberately.
 SCOPES: dict[MethodAndPath, Scope | None] = {
     ("GET", "/"): NO_TOKEN,
@@ -49,6 +77,7 @@ SCOPES: dict[MethodAndPath, Scope | None] = {
     ("GET", "/errors"): Scope.READ,
     ("POST", "/explain"): Scope.READ,
     ("GET", "/health"): NO_TOKEN,
+    ("GET", "/me"): Scope.READ,
     ("GET", "/now"): Scope.READ,
     ("GET", "/openapi.json"): Scope.READ,
     ("GET", "/patterns"): Scope.READ,
@@ -96,9 +125,24 @@ every_route = pytest.mark.parametrize("route", REQUIRED_SCOPES, ids=" ".join)
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[StackClient]:
-    """One stack for all tests that change nothing."""
+    """One stack for all tests that change nothing. It has tokens in every state."""
     with moto_stack() as running:
+        revoked = ApiToken("revoked", Scope.ADMIN, hash_secret(REVOKED))
+        put_tokens(running, *LOCAL_TOKENS, *PREFIXED_TOKENS, EXPIRED_TOKEN, revoked)
+        assert send_with_token(running, ("GET", "/tasks"), REVOKED).status == 200
+        put_tokens(running, *LOCAL_TOKENS, *PREFIXED_TOKENS, EXPIRED_TOKEN)
+        running.advance("60s")
         yield running
+
+
+def put_tokens(client: StackClient, *tokens: ApiToken) -> None:
+    text = json.dumps({"tokens": [token.to_json() for token in tokens]})
+
+    def put() -> None:
+        secret_id = stores.settings().api_tokens_secret
+        aws_clients.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
+
+    client.stack.scheduler.call(put)
 
 
 def send_request(client: StackClient, route: MethodAndPath, **headers: str) -> Response:
@@ -148,10 +192,47 @@ def test_a_request_without_a_header_gets_401(shared: StackClient, route: MethodA
 
 
 @every_route
-def test_an_unknown_token_gets_401(shared: StackClient, route: MethodAndPath) -> None:
-    reply = send_with_token(shared, route, "guessed")
+@pytest.mark.parametrize("state", REFUSED)
+def test_a_token_in_a_refused_state_gets_401(
+    shared: StackClient, route: MethodAndPath, state: str
+) -> None:
+    reply = send_with_token(shared, route, REFUSED[state])
     assert is_problem(reply, 401)
-    assert "guessed" not in reply.body.decode()
+    assert REFUSED[state] not in reply.body.decode()
+
+
+@every_route
+def test_a_token_with_a_prefix_has_its_scope(shared: StackClient, route: MethodAndPath) -> None:
+    for scope, token in PREFIXED.items():
+        status = send_with_token(shared, route, token).status
+        assert (status == 403) is not scope.covers(REQUIRED_SCOPES[route])
+        assert status != 401
+
+
+@every_route
+@pytest.mark.parametrize("token", ["guessed", "local-read", "local"])
+def test_no_answer_to_a_token_is_cached(
+    shared: StackClient, route: MethodAndPath, token: str
+) -> None:
+    assert send_with_token(shared, route, token).headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "path", ["/health", "/", "/assets/main.js", "/tasks", "/no-such-route", "/docs", "/tasks/x"]
+)
+@pytest.mark.parametrize("name", ["", "local"])
+def test_every_answer_over_https_asks_for_https(shared: StackClient, path: str, name: str) -> None:
+    """API Gateway accepts https alone and says so. Over http, the local stack does not ask."""
+    request = event({"authorizer": {"lambda": {"name": name, "scope": "admin"}}}, path)
+    over_https = {**request, "headers": {"x-forwarded-proto": "https"}}
+    replies = [shared.stack.invoke("api", one)["headers"] for one in (over_https, request)]
+    assert [one.get("strict-transport-security") for one in replies] == ["max-age=31536000", None]
+
+
+def test_me_says_which_token_it_is(shared: StackClient) -> None:
+    for scope, token in PREFIXED.items():
+        reply = send_with_token(shared, ("GET", "/me"), token)
+        assert json.loads(reply.body) == {"name": f"new-{scope}", "scope": scope}
 
 
 @every_route

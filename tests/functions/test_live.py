@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 from duecourse.adapters.aws.dynamodb.connections import ConnectionItem
 from duecourse.app import stores
-from duecourse.domain.access.tokens import hash_secret
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.token_format import ENTROPY_BYTES, format_token
+from duecourse.domain.access.tokens import ApiToken, hash_secret
+from duecourse.domain.events.connection import MAX_CONNECTIONS_PER_TOKEN
 
 from functions.live import app
 from local.runtime import aws_clients
@@ -73,6 +76,39 @@ def test_a_token_is_neither_stored_nor_logged(
     output = capsys.readouterr()
     assert CANARY not in output.out + output.err + str(item.attribute_values)
     assert item.token_sha256 == hash_secret(CANARY)
+
+
+def test_a_connection_needs_a_token_that_is_valid_now(client: StackClient) -> None:
+    valid, expired, unknown, mistyped = (format_token(bytes([n]) * ENTROPY_BYTES) for n in range(4))
+    mistyped = mistyped[:-1] + ("0" if mistyped[-1] != "0" else "1")
+    past = stores.clock().now()
+    tokens = [
+        ApiToken("valid", Scope.READ, hash_secret(valid)),
+        ApiToken("expired", Scope.ADMIN, hash_secret(expired), past),
+        ApiToken("mistyped", Scope.ADMIN, hash_secret(mistyped)),
+    ]
+    put_tokens(json.dumps({"tokens": [token.to_json() for token in tokens]}))
+
+    def status(token: str) -> int:
+        return int(client.stack.invoke("live", connect_event_with_query_token(token))["statusCode"])
+
+    assert status(valid) == 200
+    assert [status(one) for one in (expired, unknown, mistyped)] == [401, 401, 401]
+    put_tokens('{"tokens": []}')
+    client.advance("60s")
+    assert status(valid) == 401, "revoked"
+
+
+def test_one_token_cannot_take_all_connections(client: StackClient) -> None:
+    def connect(token: str, n: int) -> dict[str, Any]:
+        event = connect_event_with_query_token(token)
+        context = {**event["requestContext"], "connectionId": f"c-{token}-{n}"}
+        return dict(client.stack.invoke("live", {**event, "requestContext": context}))
+
+    replies = [connect("local-read", n) for n in range(MAX_CONNECTIONS_PER_TOKEN + 1)]
+    assert [one["statusCode"] for one in replies] == [200] * MAX_CONNECTIONS_PER_TOKEN + [429]
+    assert replies[-1]["body"].startswith("the token local-read has 50 open connections")
+    assert connect("local", 1)["statusCode"] == 200
 
 
 def test_events_are_not_logged_whatever_the_environment_sets() -> None:

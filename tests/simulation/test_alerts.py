@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from duecourse.app import stores
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import ApiToken, hash_secret
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.limits.budget import MICROS_PER_DOLLAR
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
@@ -50,6 +53,33 @@ def create_actions(client: StackClient, count: int, *script: dict[str, Any], **f
 
 def last_metric(client: StackClient, name: str) -> float:
     return client.stack.functions.metrics[name][-1]
+
+
+# Tokens
+
+
+def put_tokens(*tokens: ApiToken) -> None:
+    text = json.dumps({"tokens": [token.to_json() for token in tokens]})
+    secret_id = stores.settings().api_tokens_secret
+    aws_clients.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
+
+
+def test_operators_are_warned_three_times_before_a_token_expires(client: StackClient) -> None:
+    expires_at = stores.clock().now() + timedelta(days=16)
+    local = ApiToken("local", Scope.ADMIN, hash_secret("local"))
+    client.stack.scheduler.call(
+        lambda: put_tokens(local, ApiToken("ci", Scope.READ, hash_secret("ci"), expires_at))
+    )
+    warned_on: list[int] = []
+    for day in range(20):
+        client.create(**{"in": "1m"})  # a stack where something happens
+        client.advance("1d")
+        texts = [text for _, text in alerts(client)]
+        if len(texts) > len(warned_on):
+            warned_on.append(day + 1)
+    assert warned_on == [3, 10, 16], "during the days that begin 14, 7 and 1 days before"
+    assert all(text.startswith("API token ci expires on Thursday 5 Mar 2026") for text in texts)
+    assert hash_secret("ci") not in str(client.outbox("operators"))
 
 
 # Errors

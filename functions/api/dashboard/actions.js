@@ -4,6 +4,7 @@ import { buildTaskPath } from "./api.js";
 import { askChoice, askConfirmation, askText } from "./dialog.js";
 import { truncate } from "./format.js";
 import { renderButton } from "./panel.js";
+import { applyScope } from "./permissions.js";
 import { showError, showSuccess } from "./toast.js";
 
 const OUTCOMES = [
@@ -118,6 +119,7 @@ export function createActionButtons(tools) {
     latestTask = task;
     return actions.map((action) => {
       if (!buttons.has(action)) buttons.set(action, renderActionButton(action, () => latestTask, tools));
+      applyScope(buttons.get(action)); // it may have been off the page when the scope became known
       return buttons.get(action);
     });
   };
@@ -126,7 +128,7 @@ export function createActionButtons(tools) {
 function renderActionButton(action, getTask, tools) {
   const { label, kind = PRIMARY.has(action) ? "strong" : "" } = ACTIONS[action];
   const name = `${label.replace("…", "")} task ${getTask().short_id}`;
-  const button = renderButton(label, () => runAction(button, action, getTask(), tools), { kind, name });
+  const button = renderButton(label, () => runAction(button, action, getTask(), tools), { kind, name, scope: "write" });
   button.dataset.action = action;
   return button;
 }

@@ -21,7 +21,8 @@ export function createBulkBar({ api, signal, getFilters, onDone, onChange }) {
   const selectAll = renderButton("Select all matching tasks", selection.toggleSelectAll);
   const clear = renderButton("Clear", selection.clear);
   const actions = Object.entries(BULK).map(([action, { label }]) =>
-    renderButton(`${label}…`, () => runAction(action), { kind: getTone(action), name: `${label} selected tasks` }));
+    renderButton(`${label}…`, () => runAction(action),
+      { kind: getTone(action), name: `${label} selected tasks`, scope: "write" }));
   const controls = h("span", { class: "bulk-controls" }, count, clear, actions);
   const node = h("div", { class: "bulk", role: "group", "aria-label": "Selected tasks" },
     h("label", { class: "check" }, pageBox, "Select this page"), selectAll, controls);

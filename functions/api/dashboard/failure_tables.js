@@ -127,7 +127,7 @@ function renderResetButton({ subject, status }, { api, onDone }) {
     } catch (error) {
       showError(error.message);
     }
-  }, { name: `Reset subject ${subject}` });
+  }, { name: `Reset subject ${subject}`, scope: "admin" });
 }
 
 export function createRecurringTable() {

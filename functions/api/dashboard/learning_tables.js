@@ -54,7 +54,7 @@ function renderForgetButton({ policy, fingerprint, category, said_by_person: isC
     } catch (error) {
       showError(error.message);
     }
-  }, { name: `Forget the correction of ${fingerprint.slice(0, 12)}` });
+  }, { name: `Forget the correction of ${fingerprint.slice(0, 12)}`, scope: "admin" });
 }
 
 export function createDelayTable() {

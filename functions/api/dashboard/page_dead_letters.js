@@ -25,7 +25,8 @@ export function open(main, { api, signal }) {
   const emptyNode = h("div", { class: "empty panel" }, h("p", {}, "No dead letters"),
     h("p", { class: "muted" }, "Messages that could not be processed, and belong to no known task, appear here."));
   const tools = { api, onDone: refresher.requestNow };
-  const redriveAllButton = renderButton("Redrive all…", () => redriveAll(tools, countText), { kind: "strong" });
+  const redriveAllButton = renderButton("Redrive all…", () => redriveAll(tools, countText),
+    { kind: "strong", scope: "admin" });
   const showMore = renderButton("Show more", () => {
     pageCount += 1;
     refresher.requestNow();
@@ -105,8 +106,8 @@ function renderActions(letter, tools) {
   const shortId = letter.id.slice(0, 8);
   return h("div", { class: "row-end" }, h("span", { class: "row-actions" },
     letter.can_be_redriven
-      ? renderButton("Redrive", () => redrive(letter, tools), { name: `Redrive message ${shortId}` }) : null,
-    renderButton("Drop…", () => drop(letter, tools), { kind: "danger", name: `Drop message ${shortId}` })));
+      ? renderButton("Redrive", () => redrive(letter, tools), { name: `Redrive message ${shortId}`, scope: "admin" }) : null,
+    renderButton("Drop…", () => drop(letter, tools), { kind: "danger", name: `Drop message ${shortId}`, scope: "admin" })));
 }
 
 async function redrive(letter, { api, onDone }) {

@@ -1,6 +1,7 @@
 /** Building blocks of all pages: panels, figures, facts, headings, buttons and the load status. */
 
 import { h, setText } from "./dom.js";
+import { applyScope } from "./permissions.js";
 import { linkTo } from "./router.js";
 
 let serial = 0;
@@ -89,8 +90,12 @@ export function createLoadStatus() {
   };
 }
 
-export function renderButton(label, onClick, { kind = "", name = null } = {}) {
-  return h("button", {
+/** Render a button. With `scope`, it is enabled only if the token has that scope. */
+export function renderButton(label, onClick, { kind = "", name = null, scope = null } = {}) {
+  const button = h("button", {
     type: "button", class: `button ${kind}`.trim(), "aria-label": name, on: { click: onClick },
+    data: scope ? { scope } : {},
   }, label);
+  applyScope(button);
+  return button;
 }

@@ -7,17 +7,19 @@ const HEADER_TEXT = /^[\x20-\x7e]+$/;
 const CHANNEL = `duecourse.token ${location.pathname}`; // only pages of this origin receive it
 const REPLY_TIMEOUT = 150; // ms
 
-/** Store the token of the address, and remove it from the address before anything else runs. */
-export function readTokenFromAddress() {
+/**
+ * Remove the token from the address before anything else runs, and return it: null if there is none, ""
+ * if it cannot be a token. `next` is the address to show instead.
+ */
+export function takeTokenFromAddress(next = location.pathname + location.search) {
   const match = ADDRESS_TOKEN.exec(location.hash);
-  if (!match) return;
-  history.replaceState(null, "", location.pathname + location.search);
+  if (!match) return null;
+  history.replaceState(null, "", next);
   try {
     const text = decodeURIComponent(match[1]).trim();
-    if (isSendable(text)) storeToken(text);
-    else clearToken();
+    return isSendable(text) ? text : "";
   } catch {
-    clearToken(); // not valid percent-encoding
+    return ""; // not valid percent-encoding
   }
 }
 

@@ -33,7 +33,7 @@ export function createShell(main, { tools, onSignOut }) {
   let current = null;
   let isFirstPage = true;
   const navigation = createNavigation(document.getElementById("nav"));
-  const setConnection = createSessionBar(onSignOut);
+  const { setConnection, setScope } = createSessionBar(onSignOut);
   const footer = document.getElementById("footer");
   footer.replaceChildren(renderShortcutsButton(() => pages));
   footer.hidden = false;
@@ -77,25 +77,30 @@ export function createShell(main, { tools, onSignOut }) {
 
   listenForShortcuts(() => pages);
   return {
-    addModules, setConnection, show,
+    addModules, setConnection, setScope, show,
     handleEvent: (event) => current?.handleEvent?.(event),
     refresh: () => current?.refresh?.(),
   };
 }
 
-/** Show the connection state and the sign-out button. Returns a function that sets the state. */
+/** Show the connection state, whether the token only reads, and the sign-out button. */
 function createSessionBar(onSignOut) {
   const connection = h("span", { class: "connection", id: "connection", data: { state: "off" } });
+  const readOnly = h("span", { class: "muted", id: "read-only", hidden: true }, "Read-only");
+  readOnly.title = "Your token may read and not change anything.";
   const signOut = h("button", { type: "button", class: "text-button" }, "Sign out");
   signOut.addEventListener("click", onSignOut);
   const node = document.getElementById("session");
-  node.replaceChildren(connection, signOut);
+  node.replaceChildren(connection, readOnly, signOut);
   node.hidden = false;
-  return (state) => {
-    const [label, explanation] = CONNECTION_STATES[state];
-    setText(connection, label);
-    connection.title = explanation;
-    connection.dataset.state = state;
+  return {
+    setConnection(state) {
+      const [label, explanation] = CONNECTION_STATES[state];
+      setText(connection, label);
+      connection.title = explanation;
+      connection.dataset.state = state;
+    },
+    setScope(scope) { readOnly.hidden = scope !== "read"; },
   };
 }
 

@@ -7,9 +7,6 @@ import hashlib
 import re
 from urllib.parse import urlsplit
 
-from duecourse.adapters.http.security_headers import SECURITY_HEADERS
-
-PAGE_HEADERS = {"cache-control": "private, max-age=60", **SECURITY_HEADERS}
 _INLINE_ELEMENT = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 _COMMON_DIRECTIVES = ("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'")
 

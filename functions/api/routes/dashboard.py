@@ -17,9 +17,10 @@ from pathlib import Path
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.problem import problem
+from duecourse.adapters.http.security_headers import SECURITY_HEADERS
 from duecourse.app import stores
 
-from ..http.csp import PAGE_HEADERS, dashboard_csp
+from ..http.csp import dashboard_csp
 from ..http.responses import problem_response
 from ..openapi.operation import NO_BODY, NO_TOKEN, Operation, Tag, describe_operation, ok_response
 
@@ -28,7 +29,7 @@ INDEX_FILE = "index.html"
 CONTENT_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 METHODS = ["GET", "HEAD"]
 # Always revalidate: after a deployment, old and new files must not mix.
-HEADERS = {**PAGE_HEADERS, "cache-control": "no-cache"}
+HEADERS = {**SECURITY_HEADERS, "cache-control": "no-cache"}
 _BODY_TAG = re.compile(r"<body\b[^>]*>")
 _DATA_ATTRIBUTES = re.compile(r'\s+data-(?:live-url|modules)="[^"]*"')
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from duecourse.adapters.http.security_headers import SECURITY_HEADERS
 from duecourse.domain.access.scope import Scope
 from duecourse.version import __version__
 
-from ..http.csp import PAGE_HEADERS, inline_page_csp
+from ..http.csp import inline_page_csp
 from ..http.responses import json_response
+from ..middleware.auth import caller_from_event
 from ..openapi.operation import NO_TOKEN, Operation, Tag, describe_operation, ok_response
 from ..openapi.schemas.types import ref
 
@@ -27,13 +29,27 @@ def health() -> Response[str]:
     return json_response({"status": "ok", "version": __version__})
 
 
+@router.get("/me")
+@describe_operation(
+    Operation(tag=Tag.META, scope=Scope.READ, responses=ok_response(ref("CurrentToken")))
+)
+def show_current_token() -> Response[str]:
+    """Get the name and the scope of your token.
+
+    A client can use the scope to offer only what the token may do.
+    """
+    caller = caller_from_event(router.current_event.raw_event)
+    body = {"name": caller.name, "scope": caller.scope} if caller else {}
+    return json_response(body)
+
+
 @router.get("/openapi.json")
 @describe_operation(
     Operation(tag=Tag.META, scope=Scope.READ, responses=ok_response({"type": "object"}))
 )
 def show_openapi() -> Response[str]:
     """Get the OpenAPI 3.1 document of this API."""
-    return Response(200, "application/json", _openapi_json(), headers=dict(PAGE_HEADERS))
+    return Response(200, "application/json", _openapi_json(), headers=dict(SECURITY_HEADERS))
 
 
 @router.get("/docs")
@@ -48,7 +64,7 @@ def show_openapi() -> Response[str]:
 def show_docs() -> Response[str]:
     """Show this API's documentation as a web page."""
     html = _docs_html()
-    headers = {**PAGE_HEADERS, "content-security-policy": inline_page_csp(html)}
+    headers = {**SECURITY_HEADERS, "content-security-policy": inline_page_csp(html)}
     return Response(200, "text/html; charset=utf-8", html, headers=headers)
 
 

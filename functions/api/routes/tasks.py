@@ -70,19 +70,23 @@ def create() -> Response[str]:
     """Create a task.
 
     If you repeat a request with the same `Idempotency-Key` and the same body, you get the task of
-    the first request with status 200. The same key with another body is refused with 422.
+    the first request with status 200. The same key with another body is refused with 422. Keys
+    belong to your token: with another token, the same key is another one.
     """
     raw = parse_event_body(router.current_event.raw_event)
     key = router.current_event.headers.get("idempotency-key")
     caller = caller_from_event(router.current_event.raw_event)
+    token_name = caller.name if caller else ""
     now = stores.clock().now()
     deps = services.create_task_deps()
     created = create_task(
         parse_new_task(raw, capabilities=deps.capabilities, now=now),
         deps,
-        task_id=NewTaskId(stores.new_id()) if key is None else _task_id_from_key(key, raw),
+        task_id=NewTaskId(stores.new_id())
+        if key is None
+        else _task_id_from_key(token_name, key, raw),
         now=now,
-        created_by=caller.name if caller else None,
+        created_by=token_name or None,
     )
     status = HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
     return json_response(task_to_response(created.task), status)
@@ -264,6 +268,7 @@ def _run_now(task_id: str, transition: _Transition) -> Response[str]:
     return _update(task_id, apply)
 
 
-def _task_id_from_key(key: str, raw: Mapping[str, Any]) -> NewTaskId:
+def _task_id_from_key(token_name: str, key: str, raw: Mapping[str, Any]) -> NewTaskId:
+    """Return the id for the key of this token. Another token's task must not be found by it."""
     checked = parse_parameter("Idempotency-Key", IDEMPOTENCY_KEY, key)
-    return NewTaskId(id_for_key("api", checked), hash_json(raw))
+    return NewTaskId(id_for_key(f"api:{token_name}", checked), hash_json(raw))

@@ -72,6 +72,8 @@ class EventFeed:
     def _refusal_text(self, status: int) -> str:
         if status == 401:
             return f"Invalid token: {self.url} rejected DUECOURSE_TOKEN"
+        if status == 429:
+            return "This token has too many open connections: close some, or use another token"
         return f"{self.url} answered {status}; check {URL_VARIABLE}"
 
 

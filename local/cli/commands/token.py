@@ -16,7 +16,9 @@ def add_arguments(token: argparse.ArgumentParser) -> None:
     scopes = [scope.value for scope in Scope]
     token.add_argument("--scope", choices=scopes, help="each includes those before it")
     token.add_argument(
-        "--expires", metavar="DURATION", help="lifetime, for example 90d; default: no expiry"
+        "--expires",
+        metavar="DURATION",
+        help="lifetime, for example 90d, or never; default: 365d",
     )
     token.add_argument(
         "--secret",
@@ -25,6 +27,9 @@ def add_arguments(token: argparse.ArgumentParser) -> None:
     )
     token.add_argument("--replace", action="store_true", help="replace the token of that name")
     token.add_argument("--revoke", metavar="NAME", help="remove this token from the secret")
+    token.add_argument(
+        "--list", action="store_true", help="list the tokens in the secret and when they expire"
+    )
     token.add_argument("--json", action="store_true", help="print JSON")
     token.set_defaults(run=run)
 

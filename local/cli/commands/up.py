@@ -37,7 +37,8 @@ def add_arguments(up: argparse.ArgumentParser) -> None:
         type=_parse_host,
         action="append",
         default=[],
-        help="a tunnel's host, through which chat platforms may reach /webhooks/*",
+        help="a tunnel's host, through which chat platforms may reach /webhooks/*; needs secrets "
+        "of your own",
     )
     up.add_argument("--verbose", action="store_true", help="show the functions' logs")
     up.set_defaults(run=run)
@@ -66,6 +67,8 @@ def run(options: argparse.Namespace) -> None:
     token = os.environ.get("DUECOURSE_TOKEN") or DEFAULT_TOKEN
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise UsageError("DUECOURSE_TOKEN must be ASCII without spaces")
+    if options.allow_host:
+        _refuse_default_secrets()
     _check_port(options.port)  # before the stack starts, which takes seconds
     stack = Stack(is_clock_manual=options.clock == "manual", token=token)
     stack.start(log_level="INFO" if options.verbose else "WARNING")
@@ -89,6 +92,17 @@ def run(options: argparse.Namespace) -> None:
     finally:
         server.server_close()
         stack.stop()
+
+
+def _refuse_default_secrets() -> None:
+    """Raise UsageError if a secret is a default: through a tunnel, everybody reaches the stack."""
+    from local.cli.default_secrets import list_default_secrets
+
+    if names := list_default_secrets(os.environ):
+        raise UsageError(
+            f"--allow-host: set {', '.join(names)} to secrets of your own; "
+            "the defaults are public. An empty verification secret closes its webhook"
+        )
 
 
 def _check_port(port: int) -> None:

@@ -20,7 +20,7 @@ WEBHOOKS = ("POST", "/webhooks/{platform}")
 PUBLIC_PATHS = ["/", "/assets/{name}", "/health", "/webhooks/{platform}"]
 PAGES = {("GET", "/"), ("GET", "/assets/{name}"), ("GET", "/docs")}
 ROUTES = {
-    *(("GET", path) for path in ("/health", "/openapi.json", "/now")),
+    *(("GET", path) for path in ("/health", "/openapi.json", "/me", "/now")),
     *PAGES,
     *(("GET", "/tasks"), ("POST", "/tasks"), ("GET", TASK_PATH), ("PATCH", TASK_PATH)),
     *(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from duecourse.domain.chat.notification import Notification
@@ -15,6 +16,10 @@ class ListQueue(list[Dispatch]):
         before = len(self)
         self.extend(dispatches)
         return len(self) - before
+
+    def try_send(self, dispatch: Dispatch, *, now: datetime) -> None:
+        with suppress(Exception):
+            self.send([dispatch], now=now)
 
 
 class ListFailures(list[FailureReport]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.dispatch.dead_letter import Cause, Queue
 from duecourse.domain.limits.circuit_breaker import CircuitState
 from duecourse.domain.validation.fields import Schema, object_schema
@@ -89,6 +90,10 @@ OPERATIONS: Mapping[str, Schema] = {
     "ForgottenSender": strict_object(
         deleted_tasks=with_description(COUNT, "Tasks that this request deleted."),
         complete=with_description(BOOLEAN, "False if there are more tasks: request it again."),
+    ),
+    "CurrentToken": strict_object(
+        name=with_description(TEXT, "The token's name, as in the audit log."),
+        scope=with_description(enum(Scope), "Each scope includes those before it."),
     ),
     "Budget": strict_object(
         name=TEXT,

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.alerts.cooldown import SEND_LEASE, AlertCooldown, begin_send
 from duecourse.domain.alerts.rules import (
     Alert,
@@ -239,6 +241,36 @@ def test_an_unreadable_items_alert_names_some_of_them(count: int, beginning: str
     assert alert.name == "unreadable_items"
     assert alert.text.startswith(
         f"Alert: this version of Duecourse cannot read {beginning} They are"
+    )
+
+
+def a_token(left: timedelta | None) -> ApiToken:
+    return ApiToken("ci", Scope.WRITE, "0" * 64, NOW + left if left is not None else None)
+
+
+@pytest.mark.parametrize(
+    ("left", "level"),
+    [(14 * DAY, 1), (8 * DAY, 1), (7 * DAY, 2), (2 * DAY, 2), (DAY, 3), (MILLISECOND, 3)],
+)
+def test_a_token_that_expires_soon_is_warned_about_with_growing_urgency(
+    left: timedelta, level: int
+) -> None:
+    alert = only_alert(tokens=[a_token(left)])
+    assert (alert.name, alert.level) == (f"token_expiry:ci:{level}", level)
+    assert alert.cooldown_until == NOW + left
+    assert "0" * 64 not in alert.text
+
+
+@pytest.mark.parametrize("left", [None, 14 * DAY + MILLISECOND, 365 * DAY, 0 * DAY, -DAY])
+def test_a_token_that_lasts_or_has_expired_raises_no_alert(left: timedelta | None) -> None:
+    assert alerts_for(tokens=[a_token(left)]) == []
+
+
+def test_a_token_alert_says_when_and_what_to_do() -> None:
+    assert only_alert(tokens=[a_token(13 * DAY)]).text == (
+        "Alert: API token ci expires on Monday 2 Mar 2026, 12:00 (UTC). Whoever uses it is refused "
+        "from then on. Make another one: duecourse token NAME --scope write --secret ARN. "
+        "If nobody uses it, revoke it: duecourse token --revoke ci --secret ARN"
     )
 
 

@@ -6,6 +6,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.alerts.rules import Signals, UnreadableNote
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.journal.counters import CATEGORY_PREFIX, HOUR_PREFIX, hour_digit
@@ -20,6 +22,7 @@ from tests.support.builders.moments import HOUR, NOW
 LETTER = DeadLetter(id="m-1", queue=Queue.WORK, body="{", sent_at=NOW)
 BUDGET = Budget(name="llm", day=utc_date(NOW), limit=1)
 BREAKERS = {"llm": CircuitBreaker(failures=1)}
+TOKEN = ApiToken("ci", Scope.READ, "0" * 64)
 NOTE = UnreadableNote(1, ("task 1",))
 FAILED = Increment(utc_day(NOW), f"{CATEGORY_PREFIX}x", {HOUR_PREFIX + hour_digit(NOW): 3})
 
@@ -48,6 +51,7 @@ SOURCES = AlertSources(
     breakers=FixedSource(BREAKERS),
     dead_letters=FixedSource([LETTER]),
     unreadable=FixedSource(NOTE),
+    tokens=FixedSource([TOKEN]),
     retention=HOUR,
 )
 SIGNAL_OF = {
@@ -56,6 +60,7 @@ SIGNAL_OF = {
     "breakers": "breakers",
     "dead_letters": "dead_letters",
     "unreadable": "unreadable",
+    "tokens": "tokens",
 }
 
 
@@ -64,6 +69,7 @@ def test_every_source_becomes_a_signal() -> None:
     signals = collected.signals
     assert (signals.budgets, signals.breakers) == ([BUDGET], BREAKERS)
     assert (signals.dead_letters, signals.unreadable) == ([LETTER], NOTE)
+    assert signals.tokens == [TOKEN]
     assert (signals.last_hour.failed, collected.errors) == (3, {})
 
 

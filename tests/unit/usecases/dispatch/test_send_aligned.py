@@ -39,6 +39,9 @@ class RecordingQueue:
             self.early.append(one.due_at - now - delay_seconds(one.due_at, now=now) * SECOND)
         return len(messages)
 
+    def try_send(self, dispatch: Dispatch, *, now: datetime) -> None:
+        raise NotImplementedError
+
 
 def scan(
     due_times: Iterable[timedelta], *, at: timedelta, deadline: timedelta = MINUTE

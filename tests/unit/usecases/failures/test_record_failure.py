@@ -15,6 +15,7 @@ from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.lease import lease_expired_report
 from duecourse.domain.lifecycle.user_actions import cancel
 from duecourse.domain.limits.circuit_breaker import DEFAULT_RULES, CircuitState
+from duecourse.domain.limits.circuit_breakers import StoredBreaker
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -97,6 +98,19 @@ def test_a_final_failure_is_not_enqueued() -> None:
     harness = make_harness(claim_task(a_task(max_retries=1)))
     harness.record(a_failure_report(harness.task()))
     assert (harness.task().status, harness.queue) == (Status.FAILED, [])
+
+
+class UnreadableBreakers(MemoryBreakers):
+    def get_cached(self, provider: str) -> StoredBreaker:  # noqa: ARG002
+        raise TimeoutError("DynamoDB did not answer")
+
+
+def test_a_recorded_failure_whose_breaker_cannot_be_read_is_no_error() -> None:
+    harness = make_harness(claim_task(an_action()))
+    harness.breakers = BreakerDeps(UnreadableBreakers())
+    recorded = harness.record(a_failure_report(harness.task(), DOWN))
+    assert recorded is not None
+    assert (recorded.follow_up_error, harness.task()) == ("TimeoutError", recorded.task)
 
 
 def test_a_duplicate_report_counts_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
         StreamReader,
         WorkQueue,
     )
+
+MAX_SEND_TIME = timedelta(seconds=12)
 
 
 @cache
@@ -109,8 +112,18 @@ def event_bus() -> EventBus:
 def _sqs_client() -> SQSClient:
     from duecourse.adapters.aws.clients import make_client
 
-    client: SQSClient = make_client("sqs", _short_timeouts())
+    client: SQSClient = make_client("sqs", sqs_timeouts())
     return client
+
+
+def sqs_timeouts() -> Config:
+    """Return timeouts with which all attempts together end within MAX_SEND_TIME.
+
+    The API stores a task and then sends it. If SQS does not answer, the API still has to.
+    """
+    from botocore.config import Config
+
+    return Config(connect_timeout=1, read_timeout=2, retries={"max_attempts": 2})
 
 
 def _short_timeouts() -> Config:

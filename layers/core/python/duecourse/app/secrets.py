@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
 from duecourse.app import stores
 
 if TYPE_CHECKING:
-    from duecourse.ports.integrations import ApiTokens, Keys, TokenSource
+    from duecourse.ports.integrations import ApiTokens, Keys, TokenList, TokenSource
 
 
 @cache
@@ -16,6 +17,15 @@ def api_tokens() -> ApiTokens:
     from duecourse.adapters.aws.api_tokens import SecretApiTokens
 
     return SecretApiTokens(stores.settings().api_tokens_secret, stores.clock())
+
+
+@cache
+def token_list() -> TokenList:
+    """Return all tokens, for warnings: read once an hour, because every read costs."""
+    from duecourse.adapters.aws.api_tokens import SecretApiTokens
+
+    secret = stores.settings().api_tokens_secret
+    return SecretApiTokens(secret, stores.clock(), ttl=timedelta(hours=1))
 
 
 @cache

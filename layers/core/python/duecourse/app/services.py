@@ -203,6 +203,7 @@ def alert_sources() -> AlertSources:
         breakers=stores.breakers(),
         dead_letters=stores.dead_letters(),
         unreadable=stores.unreadable_notes(),
+        tokens=lazy(secrets.token_list),
         retention=stores.settings().retention,
     )
 

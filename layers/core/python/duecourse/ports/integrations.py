@@ -90,6 +90,11 @@ class ApiTokens(Protocol):
         """Return the token with that hash, with the guarantees of `find`."""
 
 
+class TokenList(Protocol):
+    def list_all(self) -> Sequence[ApiToken]:
+        """Return all tokens, expired ones too. Raises InvalidTokensError."""
+
+
 class ConnectionSender(Protocol):
     def send(self, connection_id: str, text: str) -> None:
         """Send `text` to the connection, after everything sent to it before.

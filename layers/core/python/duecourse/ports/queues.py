@@ -23,6 +23,12 @@ class WorkQueue(Protocol):
         sending them again is harmless.
         """
 
+    def try_send(self, dispatch: Dispatch, *, now: datetime) -> None:
+        """Send the dispatch of a stored task. Never raises: an error is logged and counted.
+
+        The sweeper sends the dispatch once the task is overdue.
+        """
+
 
 class FailureQueue(Protocol):
     def send(self, report: FailureReport) -> None:

@@ -35,6 +35,9 @@ class Log:
     def error(self, msg: object, **fields: Any) -> None:
         self.lines.append({"message": msg, **fields})
 
+    def warning(self, msg: object, **fields: Any) -> None:
+        raise NotImplementedError
+
     def add_metric(self, name: str, unit: str, value: float) -> None:
         assert unit == "Count"
         self.counted[name] = value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -18,14 +18,19 @@ class SecretApiTokens:
     """Finds API tokens. A removed token stops working after a minute at the latest."""
 
     def __init__(
-        self, secret_id: str, clock: Clock, *, make_client: Callable[[], Any] = secrets_client
+        self,
+        secret_id: str,
+        clock: Clock,
+        *,
+        ttl: timedelta = CACHE_TTL,
+        make_client: Callable[[], Any] = secrets_client,
     ) -> None:
         self._clock = clock
         self._tokens = CachedSecret(
             parse_tokens,
             secret_id=secret_id,
             label="API tokens",
-            ttl=CACHE_TTL,
+            ttl=ttl,
             clock=clock,
             make_client=make_client,
         )
@@ -35,3 +40,6 @@ class SecretApiTokens:
 
     def find_by_hash(self, sha256: str) -> ApiToken | None:
         return find_token_by_hash(self._tokens.get(), sha256, now=self._clock.now())
+
+    def list_all(self) -> Sequence[ApiToken]:
+        return self._tokens.get()

@@ -15,6 +15,7 @@ from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from duecourse.adapters.runtime.unsent_dispatches import note_unsent
 from duecourse.domain.dispatch.lanes import lane_from_number
 from duecourse.domain.dispatch.timing import Dispatch, delay_seconds
 from duecourse.domain.time.instant import from_text, to_text
@@ -43,7 +44,17 @@ class MessagesNotSentError(RuntimeError):
         super().__init__(f"SQS did not take {count} message(s)")
 
 
-class SqsWorkQueue:
+class _TrySend:
+    """Adds `try_send` to a work queue."""
+
+    def try_send(self: WorkQueue, dispatch: Dispatch, *, now: datetime) -> None:
+        try:
+            self.send([dispatch], now=now)
+        except Exception as error:  # noqa: BLE001 - of whatever kind, the task is stored
+            note_unsent(dispatch, error)
+
+
+class SqsWorkQueue(_TrySend):
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client = client
         self._url = url
@@ -57,7 +68,7 @@ class SqsWorkQueue:
         return sent
 
 
-class LaneWorkQueue:
+class LaneWorkQueue(_TrySend):
     """Sends each dispatch to the work queue of its lane. Without a lane, the worker reroutes it."""
 
     def __init__(self, work_queue: WorkQueue, slow_queue: WorkQueue) -> None:

@@ -1,4 +1,7 @@
-"""Collect the stored items that could not be read, until the current function reports them."""
+"""Collect the stored items that could not be read, until the current function reports them.
+
+The same decorator reports the dispatches that could not be sent.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
+from duecourse.adapters.runtime.unsent_dispatches import report_unsent
 from duecourse.domain.errors import UnreadableItemError
 
 METRIC = "ItemsUnreadable"
@@ -17,6 +21,8 @@ _collected: dict[str, UnreadableItemError] = {}
 
 class Logger(Protocol):
     def error(self, msg: object, **fields: Any) -> Any: ...
+
+    def warning(self, msg: object, **fields: Any) -> Any: ...
 
 
 class Metrics(Protocol):
@@ -38,7 +44,7 @@ def unreadable_items() -> Sequence[str]:
 def reports_unreadable(
     logger: Logger, metrics: Metrics, *, is_only_metric: bool = False
 ) -> Callable[[Handler[Result]], Handler[Result]]:
-    """Decorate a Lambda handler to log every unreadable item, and to count them in `metrics`.
+    """Decorate a Lambda handler to log and count unreadable items and unsent dispatches.
 
     With `is_only_metric` the metrics are flushed here, and only if there is something to count.
     """
@@ -49,7 +55,7 @@ def reports_unreadable(
             try:
                 return handler(event, context)
             finally:
-                has_counted = _report(logger, metrics)
+                has_counted = _report(logger, metrics) | report_unsent(logger, metrics)
                 if has_counted and is_only_metric:
                     metrics.flush_metrics()
 

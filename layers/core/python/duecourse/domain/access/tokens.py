@@ -7,16 +7,18 @@ import hmac
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.token_format import is_mistyped
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.domain.validation.strict_json import parse_strict_json
 
 NAME_LIMIT = 64
 MAX_SECRET_LENGTH = 1_000
+EXPIRY_WARNING = timedelta(days=14)
 _NAME_PATTERN = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LIMIT - 1}}}")
 _SHA256_PATTERN = re.compile(r"[0-9a-f]{64}")
 _REQUIRED_KEYS = frozenset({"name", "scope", "sha256"})
@@ -39,6 +41,10 @@ class ApiToken:
     def has_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and now >= self.expires_at
 
+    def expires_within(self, period: timedelta, now: datetime) -> bool:
+        """Return whether the token is valid now and not for the whole `period` any more."""
+        return not self.has_expired(now) and self.has_expired(now + period)
+
     def to_json(self) -> dict[str, str]:
         entry = {"name": self.name, "scope": str(self.scope), "sha256": self.sha256}
         return entry | ({"expires_at": to_text(self.expires_at)} if self.expires_at else {})
@@ -57,7 +63,7 @@ def find_token(tokens: Iterable[ApiToken], secret: str, *, now: datetime) -> Api
 
     It compares all hashes in constant time, so the response time reveals nothing about them.
     """
-    if not 0 < len(secret) <= MAX_SECRET_LENGTH:
+    if not 0 < len(secret) <= MAX_SECRET_LENGTH or is_mistyped(secret):
         return None
     return find_token_by_hash(tokens, hash_secret(secret), now=now)
 

@@ -88,6 +88,15 @@ def format_unreadable(count: int, items: Sequence[str]) -> str:
     )
 
 
+def format_token_expiry(name: str, scope: str, expires_at: datetime) -> str:
+    return (
+        f"Alert: API token {name} expires on {_format_time(expires_at)}. "
+        "Whoever uses it is refused from then on. "
+        f"Make another one: duecourse token NAME --scope {scope} --secret ARN. "
+        f"If nobody uses it, revoke it: duecourse token --revoke {name} --secret ARN"
+    )
+
+
 def _format_percent(number: float | Fraction) -> str:
     return f"{float(number):.1f}".removesuffix(".0") + "%"
 

@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from duecourse.domain.access.tokens import EXPIRY_WARNING, ApiToken
 from duecourse.domain.alerts import messages
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.journal.rolling_hour import HourCounts
 from duecourse.domain.limits.budget import Budget, format_dollars
 from duecourse.domain.limits.channel_breaker import channel_of_breaker
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
+from duecourse.domain.time.instant import to_text
 
 BUDGET_LEVELS = (50, 80, 100)
+# Each is sent once: the level of a token's alert is the number of these periods that it is within.
+EXPIRY_PERIODS = (EXPIRY_WARNING, timedelta(days=7), timedelta(days=1))
 MAX_LATE_PERCENT = 1  # above this, the 99th percentile is late
 # Deferred work asks the breaker again when its open time is over. If none did, none is waiting.
 PROBE_GRACE_PERIOD = timedelta(minutes=10)
@@ -28,6 +32,7 @@ class AlertRule(StrEnum):
     CHANNEL = "channel"
     DEAD_LETTERS = "dead_letters"
     UNREADABLE_ITEMS = "unreadable_items"
+    TOKEN_EXPIRY = "token_expiry"  # noqa: S105 - the name of a rule
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +57,7 @@ class Signals:
     """The input of the alert rules.
 
     `budgets` are those used today, `dead_letters` the oldest few, `unreadable` the items that the
-    last sweep could not read.
+    last sweep could not read, `tokens` all API tokens.
     """
 
     now: datetime
@@ -61,12 +66,18 @@ class Signals:
     breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)
     dead_letters: Sequence[DeadLetter] = ()
     unreadable: UnreadableNote | None = None
+    tokens: Sequence[ApiToken] = ()
 
     @property
     def open_breakers(self) -> dict[str, CircuitBreaker]:
         """The breakers that currently keep work from running."""
         found = self.breakers.items()
         return {provider: one for provider, one in found if is_blocking_work(one, now=self.now)}
+
+    @property
+    def expiring_tokens(self) -> list[ApiToken]:
+        """The valid tokens about whose end the operators are warned."""
+        return [one for one in self.tokens if one.expires_within(EXPIRY_WARNING, self.now)]
 
     @property
     def max_budget_used_percent(self) -> float:
@@ -118,6 +129,7 @@ def find_alerts(signals: Signals, thresholds: AlertThresholds) -> list[Alert]:
         *_breaker_alerts(signals, thresholds),
         *_dead_letter_alerts(signals, thresholds),
         *_unreadable_alerts(signals, thresholds),
+        *_token_expiry_alerts(signals),
     ]
 
 
@@ -193,3 +205,18 @@ def _unreadable_alerts(signals: Signals, thresholds: AlertThresholds) -> Iterato
             text=messages.format_unreadable(note.count, note.items),
             cooldown_until=signals.now + thresholds.cooldown,
         )
+
+
+def _token_expiry_alerts(signals: Signals) -> Iterator[Alert]:
+    """Return an alert for each token that expires soon. Another expiry starts over."""
+    for token in signals.expiring_tokens:
+        if token.expires_at is not None:
+            is_within = [token.expires_within(period, signals.now) for period in EXPIRY_PERIODS]
+            yield Alert(
+                rule=AlertRule.TOKEN_EXPIRY,
+                subject=token.name,
+                level=sum(is_within),
+                threshold=to_text(token.expires_at),
+                text=messages.format_token_expiry(token.name, token.scope, token.expires_at),
+                cooldown_until=token.expires_at,
+            )

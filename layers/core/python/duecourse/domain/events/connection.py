@@ -12,6 +12,8 @@ from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 
 MAX_CONNECTION_TIME = timedelta(hours=2)  # API Gateway's limit
+# Every event is sent to every connection, so the connections of one token delay all others.
+MAX_CONNECTIONS_PER_TOKEN = 50
 # Until a connection is accepted, API Gateway refuses to send to it, as if it were gone.
 CONNECT_GRACE_PERIOD = timedelta(seconds=10)
 

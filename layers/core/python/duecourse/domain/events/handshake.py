@@ -31,6 +31,14 @@ class UnauthorizedError(DuecourseError):
         super().__init__("a valid token is required")
 
 
+class TooManyConnectionsError(DuecourseError):
+    def __init__(self, token_name: str, limit: int) -> None:
+        super().__init__(
+            f"the token {token_name} has {limit} open connections, the most that one may have: "
+            "close some, or use another token"
+        )
+
+
 @dataclass(frozen=True)
 class ConnectRequest:
     """A WebSocket handshake. `headers` have names in lower case."""

@@ -40,6 +40,7 @@ _TOKEN_PATTERNS = [
     ("gsk_", r"gsk_[A-Za-z0-9]{16,}+"),
     ("xai-", r"xai-[A-Za-z0-9]{16,}+"),
     ("pypi-", r"pypi-Ag[\w-]{16,}+"),
+    ("dc_", r"dc_[A-Za-z0-9]{16,}+"),  # our own tokens
     ("dckr_pat_", r"dckr_pat_[\w-]++"),
     ("dop_v1_", r"dop_v1_\w++"),
     ("shp", r"shp(?:at|ca|pa|ss)_\w{8,}+"),

@@ -18,6 +18,7 @@ from duecourse.domain.journal.rolling_hour import (
 )
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.dispatch import UnreadableNotes
+from duecourse.ports.integrations import TokenList
 from duecourse.ports.journal import Counters
 from duecourse.ports.limits import Budgets, CircuitBreakerStore
 from duecourse.ports.queues import DeadLetters
@@ -33,6 +34,7 @@ class AlertSources:
     breakers: CircuitBreakerStore
     dead_letters: DeadLetters
     unreadable: UnreadableNotes
+    tokens: TokenList
     retention: timedelta
 
 
@@ -54,6 +56,7 @@ def collect_signals(sources: AlertSources, *, now: datetime) -> CollectedSignals
         "breakers": lambda: sources.breakers.list_all(),
         "dead_letters": lambda: _list_dead_letters(sources, now),
         "unreadable": lambda: sources.unreadable.read(now=now),
+        "tokens": lambda: sources.tokens.list_all(),
     }
     values, errors = {}, {}
     for name, read in readers.items():

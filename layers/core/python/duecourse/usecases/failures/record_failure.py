@@ -37,6 +37,7 @@ from duecourse.ports.runtime import Backoff, Clock
 from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.failures.diagnose import LearningDeps, diagnose_with_learning
 from duecourse.usecases.failures.throttle_retry import RetryThrottle
+from duecourse.usecases.follow_up import run_follow_up
 from duecourse.usecases.limits.channel_pause import channel_wait, pause_channel
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps, record_down, record_reached
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
@@ -61,8 +62,11 @@ class FailureDeps:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedFailure(TaskChange):
+    """`follow_up_error`: what went wrong after the failure was recorded, which it remains."""
+
     diagnosis: Diagnosis
     decision: Decision
+    follow_up_error: str | None = None
 
 
 def record_failure(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
@@ -131,8 +135,10 @@ def _record(
         task, decide_and_apply, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
     )
     enqueue_if_due_soon(recorded.next_task, queue=deps.queue, now=now)
-    _report_to_breaker(task, report, recorded.decision, deps, now=now)
-    return recorded
+    error = run_follow_up(
+        lambda: _report_to_breaker(task, report, recorded.decision, deps, now=now)
+    )
+    return replace(recorded, follow_up_error=error)
 
 
 def _pause_channel(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 
 from duecourse.domain.errors import NotRecordedError
 from duecourse.domain.lifecycle.run_transitions import commit
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
+from duecourse.usecases.follow_up import run_follow_up
 from duecourse.usecases.runs.phase_runner import FinishedPhases, store_errors_as
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
@@ -18,32 +18,20 @@ from duecourse.usecases.tasks.save_with_subject import save_success
 def commit_run(finished: FinishedPhases, deps: WorkerDeps) -> str | None:
     """Commit the run, or store its result and request verification.
 
-    Returns the errors of what follows a commit, None if there were none: the run has succeeded
-    whatever they are. Raises NotRecordedError if the store fails, because the effect must not be
+    Returns the error of what follows a commit, None if there was none: the run has succeeded
+    whatever it is. Raises NotRecordedError if the store fails, because the effect must not be
     repeated, and StaleTaskError if another worker holds the task now.
     """
     now = truncate_to_millisecond(deps.clock.now())
     save = _save_for_verification if finished.needs_verification else _save_committed
     after = save(finished, deps, now)
-    return _run_follow_ups(
-        lambda: enqueue_if_due_soon(after, queue=deps.queue, now=now),
-        lambda: _report_success_to_breaker(finished, deps, now=now),
-        lambda: _resume_channel(finished, deps, now=now),
-    )
+    enqueue_if_due_soon(after, queue=deps.queue, now=now)
+    return run_follow_up(lambda: _report_success(finished, deps, now=now))
 
 
-def _run_follow_ups(*steps: Callable[[], object]) -> str | None:
-    """Run every step and return the names of their errors.
-
-    A message that was not sent is found overdue by the sweeper; a breaker gets the next result.
-    """
-    errors = []
-    for step in steps:
-        try:
-            step()
-        except Exception as error:  # noqa: BLE001 - of whatever kind, the run is committed
-            errors.append(type(error).__name__)
-    return ", ".join(errors) or None
+def _report_success(finished: FinishedPhases, deps: WorkerDeps, *, now: datetime) -> None:
+    _report_success_to_breaker(finished, deps, now=now)
+    _resume_channel(finished, deps, now=now)
 
 
 def _save_for_verification(finished: FinishedPhases, deps: WorkerDeps, now: datetime) -> Task:

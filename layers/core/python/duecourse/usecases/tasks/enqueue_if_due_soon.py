@@ -11,8 +11,12 @@ from duecourse.ports.queues import WorkQueue
 
 
 def enqueue_if_due_soon(task: Task, *, queue: WorkQueue, now: datetime) -> None:
+    """Enqueue the stored task, if no scan will. Never raises: the sweeper finds what was not sent.
+
+    An error here would tell the caller that the task was not stored, and a repeat would double it.
+    """
     if not task.is_scheduled:
         return
     dispatch = dispatch_of(task)
     if is_due_soon(task.due_at, now=now, lane=dispatch.lane):
-        queue.send([dispatch], now=now)
+        queue.try_send(dispatch, now=now)

@@ -1,0 +1,24 @@
+"""Find the secrets of the local stack that still have their published defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from duecourse.adapters.channels.registry import PLATFORMS
+
+from local.cli.client.server import LOCAL_TOKEN
+
+_TOKEN_VARIABLE = "DUECOURSE_TOKEN"  # noqa: S105 - the name of a variable
+
+
+def list_default_secrets(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables whose default or default value is in use: everybody knows it.
+
+    An empty verification secret is none: it closes the platform's webhook.
+    """
+    proofs = [one.inbound.proof for one in PLATFORMS.values()]
+    defaults = {proof.variable: proof.local for proof in proofs if proof is not None}
+    used = {name: environment.get(name, default) for name, default in defaults.items()}
+    used[_TOKEN_VARIABLE] = environment.get(_TOKEN_VARIABLE) or LOCAL_TOKEN
+    defaults[_TOKEN_VARIABLE] = LOCAL_TOKEN
+    return sorted(name for name, value in used.items() if value and value == defaults[name])

@@ -11,7 +11,7 @@ from importlib import invalidate_caches
 from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities import parameters
-from duecourse.adapters.channels.registry import PLATFORMS
+from duecourse.adapters.channels.registry import PLATFORMS, SEND_ONLY
 from duecourse.app import registry, services
 
 from local.runtime.aws_backend import AwsBackend
@@ -203,6 +203,8 @@ class Stack:
         for name in PLATFORMS:
             sender = registry.builtin_channels().get(name)
             registry.register_channel(name, OutboxChannel(name, self.outbox, sender))
+        for name in SEND_ONLY:  # without their senders: the outbox is enough, and needs no network
+            registry.register_channel(name, OutboxChannel(name, self.outbox, has_buttons=False))
         for name, provider in registry.builtin_providers().items():
             registry.register_provider(name, InstrumentedProvider(provider, self.calls))
         registry.register_provider("scripted", ScriptedProvider(self.calls))

@@ -23,7 +23,7 @@ from local.runtime.outbox import Outbox, OutboxChannel
 from local.runtime.queue_sources import MAX_BATCHES, make_queue_sources
 from local.runtime.resources import make_resources, read_chat_tokens
 from local.runtime.scheduler import Scheduler, Source
-from local.runtime.schedules import make_schedules
+from local.runtime.schedules import Schedule, make_schedules
 from local.runtime.stream_sources import make_stream_sources
 from local.runtime.template import REGION, Resolver, load_template
 from local.runtime.websocket_api import WebSocketApi
@@ -79,6 +79,7 @@ class Stack:
         self.websocket_api = WebSocketApi(self.invoke, self.clock, self.calls)
         self.skips_idle_ticks = True
         self.waits_for_batches = False  # set before `start`
+        self.schedules: list[Schedule] = []
         self.functions: Functions
 
     def start(self, *, log_level: str = "WARNING") -> None:
@@ -188,14 +189,14 @@ class Stack:
             self.backend,
             waits_for_batches=self.waits_for_batches,
         )
-        ticks = make_schedules(
+        self.schedules = make_schedules(
             self._template,
             self.functions,
             can_skip=self._can_skip_ticks,
             count_changes=lambda: self.calls.change_count,
         )
         # Due work comes before the processing of its stream records.
-        return [*queues, *ticks, *streams]
+        return [*queues, *self.schedules, *streams]
 
     def _register_adapters(self) -> None:
         services.reset()

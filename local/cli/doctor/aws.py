@@ -1,11 +1,12 @@
 """The operator's AWS account: region, credentials and clients.
 
-boto3 reads AWS_ENDPOINT_URL itself, so an emulator needs nothing here.
+boto3 reads AWS_ENDPOINT_URL itself, for an emulator.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from local.cli.doctor.samconfig import DeployConfig
 from local.cli.errors import CommandFailedError
 
 _CONFIG = Config(connect_timeout=5, read_timeout=20, retries={"total_max_attempts": 3})
+_API_URL = re.compile(r"https://(?P<id>[a-z0-9]+)\.execute-api\.[a-z0-9-]+\.amazonaws\.com")
 _NO_REGION = (
     "no AWS region is set: export AWS_REGION=eu-central-1 (or yours), or run `aws configure`"
 )
@@ -66,6 +68,14 @@ def find_caller() -> Caller:
     except BotoCoreError as error:
         raise CommandFailedError(f"the AWS credentials cannot be checked: {error}") from None
     return Caller(identity["Account"], identity["Arn"], region)
+
+
+def to_reachable_url(api_url: str) -> str:
+    """Return the address of an API. An emulator serves it at its own endpoint, by this path."""
+    endpoint, found = os.environ.get("AWS_ENDPOINT_URL"), _API_URL.match(api_url)
+    if not endpoint or found is None:
+        return api_url
+    return f"{endpoint.rstrip('/')}/_aws/execute-api/{found['id']}/$default"
 
 
 def make_client(service: str) -> Any:

@@ -14,7 +14,7 @@ from local.cli.client.http import ApiClient
 from local.cli.client.run_request import print_json
 from local.cli.client.screen import Screen
 from local.cli.client.server import Server, server_from_env
-from local.cli.doctor.aws import find_caller, find_region, use_config
+from local.cli.doctor.aws import find_caller, find_region, to_reachable_url, use_config
 from local.cli.doctor.deployed_stack import DeployedStack, read_stack
 from local.cli.doctor.examine import (
     LOCAL_PATIENCE,
@@ -110,7 +110,7 @@ def _api_url(options: argparse.Namespace, stack: DeployedStack) -> str:
     url = options.url or stack.outputs.get("ApiUrl")
     if url is None:
         raise CommandFailedError(f"the stack {stack.name} has no output ApiUrl: use --url")
-    return str(url).rstrip("/")
+    return str(options.url or to_reachable_url(url)).rstrip("/")
 
 
 # --- a stack on AWS ---------------------------------------------------------------------------

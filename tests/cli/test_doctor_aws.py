@@ -14,6 +14,7 @@ from duecourse.domain.time.instant import from_text
 from moto.backends import get_backend
 
 from local.cli.doctor import own_token, run
+from local.cli.doctor.examine import NAMES, run_checks
 from local.runtime.api_gateway import Gateway
 from local.runtime.server import Server
 from local.runtime.template import ACCOUNT, REGION
@@ -90,7 +91,7 @@ def test_a_healthy_stack_passes(duecourse: CommandClient, account: Account) -> N
     result = examine(duecourse)
 
     assert (result.code, result.err) == (0, "")
-    expected = dict.fromkeys(run.NAMES, "ok") | {"reminder_email": "skipped"}
+    expected = dict.fromkeys(NAMES, "ok") | {"reminder_email": "skipped"}
     assert statuses_of(result) == expected
     assert result.json["target"] == {
         "kind": "aws",
@@ -131,7 +132,7 @@ def test_its_token_is_removed_if_it_is_interrupted(
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "run_checks", _until("api", run.run_checks, interrupt))
+    monkeypatch.setattr(run, "run_checks", _until("api", run_checks, interrupt))
 
     assert duecourse("doctor", "--stack", "duecourse").code == 130
     assert account.read_tokens() == before
@@ -160,10 +161,10 @@ def test_a_given_token_is_used_only_for_its_own_api(
 ) -> None:
     monkeypatch.setenv("DUECOURSE_TOKEN", "local-write")
     monkeypatch.setenv("DUECOURSE_URL", account.url)
-    assert checks_of(examine(duecourse))["token"]["found"] == "DUECOURSE_TOKEN works"
+    assert checks_of(examine(duecourse))["token"]["detail"] == "DUECOURSE_TOKEN works"
 
     monkeypatch.setenv("DUECOURSE_URL", "https://other.example.com")
-    assert checks_of(examine(duecourse))["token"]["found"] == "a token of its own works"
+    assert checks_of(examine(duecourse))["token"]["detail"] == "a token of its own works"
 
 
 def test_a_disabled_schedule_is_found(duecourse: CommandClient, account: Account) -> None:
@@ -171,7 +172,7 @@ def test_a_disabled_schedule_is_found(duecourse: CommandClient, account: Account
 
     check = check_failed(examine(duecourse), "schedule")
 
-    assert "duecourse-ScannerFunction" in check["found"]
+    assert "duecourse-ScannerFunction" in check["detail"]
     assert "enable-rule" in check["advice"]
     del account
 
@@ -180,20 +181,20 @@ def test_a_schedule_that_does_not_tick_is_found(duecourse: CommandClient, accoun
     account.resources["ScannerFunction"] = ("AWS::Lambda::Function", "another")
     account.describe()
 
-    assert "ScannerFunction" in check_failed(examine(duecourse), "schedule")["found"]
+    assert "ScannerFunction" in check_failed(examine(duecourse), "schedule")["detail"]
 
 
 def test_a_new_stack_may_not_have_ticked_yet(duecourse: CommandClient, account: Account) -> None:
     account.resources["ScannerFunction"] = ("AWS::Lambda::Function", "another")
     account.describe(age=timedelta(minutes=3))
 
-    assert "no tick is recorded yet" in check_warns(examine(duecourse), "schedule")["found"]
+    assert "no tick is recorded yet" in check_warns(examine(duecourse), "schedule")["detail"]
 
 
 def test_a_scanner_that_fails_is_found(duecourse: CommandClient, account: Account) -> None:
     account.set_metric("AWS/Lambda", "Errors", "duecourse-ScannerFunction-1", 3)
 
-    assert "ScannerFunction" in check_failed(examine(duecourse), "schedule")["found"]
+    assert "ScannerFunction" in check_failed(examine(duecourse), "schedule")["detail"]
 
 
 def test_a_dead_letter_that_nobody_takes_is_found(
@@ -204,7 +205,7 @@ def test_a_dead_letter_that_nobody_takes_is_found(
     account.resources["ChatDeadLetterQueue"] = ("AWS::SQS::Queue", url)
     account.describe()
 
-    assert "ChatDeadLetterQueue (1)" in check_failed(examine(duecourse), "queues")["found"]
+    assert "ChatDeadLetterQueue (1)" in check_failed(examine(duecourse), "queues")["detail"]
 
 
 def test_a_message_that_waits_for_long_is_a_warning(
@@ -214,8 +215,8 @@ def test_a_message_that_waits_for_long_is_a_warning(
     account.set_metric("AWS/SQS", "ApproximateAgeOfOldestMessage", "NoticesQueue", 30_000)
 
     check = check_warns(examine(duecourse), "queues")
-    assert "WorkQueue (60 min)" in check["found"]
-    assert "NoticesQueue" not in check["found"]  # notifications wait there through quiet hours
+    assert "WorkQueue (60 min)" in check["detail"]
+    assert "NoticesQueue" not in check["detail"]  # notifications wait there through quiet hours
 
 
 def test_a_raised_alarm_is_found(duecourse: CommandClient, account: Account) -> None:
@@ -223,14 +224,14 @@ def test_a_raised_alarm_is_found(duecourse: CommandClient, account: Account) -> 
         AlarmName="duecourse-WorkerErrorsAlarm", StateValue="ALARM", StateReason="x"
     )
 
-    assert check_failed(examine(duecourse), "alarms")["found"] == "raised: WorkerErrorsAlarm"
+    assert check_failed(examine(duecourse), "alarms")["detail"] == "raised: WorkerErrorsAlarm"
     del account
 
 
 def test_a_deleted_alarm_is_a_warning(duecourse: CommandClient, account: Account) -> None:
     client("cloudwatch").delete_alarms(AlarmNames=["duecourse-LatenessAlarm"])
 
-    assert check_warns(examine(duecourse), "alarms")["found"] == "not found: LatenessAlarm"
+    assert check_warns(examine(duecourse), "alarms")["detail"] == "not found: LatenessAlarm"
     del account
 
 
@@ -241,7 +242,7 @@ def test_alarms_that_nobody_receives_are_a_warning(
     account.describe()
 
     check = check_warns(examine(duecourse), "alarm_email")
-    assert "no subscription" in check["found"]
+    assert "no subscription" in check["detail"]
     assert "AlarmEmail" in check["advice"]
 
 
@@ -250,7 +251,7 @@ def test_a_subscription_that_is_not_confirmed_is_a_warning(
 ) -> None:
     arn = account.outputs["ReminderTopicArn"] = account.create_topic("reminders")
     account.describe()
-    assert checks_of(examine(duecourse))["reminder_email"]["found"] == "1 confirmed"
+    assert checks_of(examine(duecourse))["reminder_email"]["detail"] == "1 confirmed"
 
     backend = get_backend("sns")[ACCOUNT][REGION]
     [subscription] = [one for one in backend.subscriptions.values() if one.topic.arn == arn]
@@ -258,7 +259,7 @@ def test_a_subscription_that_is_not_confirmed_is_a_warning(
 
     result = examine(duecourse)
     check = check_warns(result, "reminder_email")
-    assert "1 not confirmed" in check["found"]
+    assert "1 not confirmed" in check["detail"]
     assert "Open the link" in check["advice"]
     assert "@example.com" not in result.out
 
@@ -276,7 +277,7 @@ def test_a_placeholder_of_an_enabled_platform_is_found(
     result = examine(duecourse)
 
     check = check_failed(result, "secrets")
-    assert check["found"] == "not set: telegram in ChatTokensSecretArn"
+    assert check["detail"] == "not set: telegram in ChatTokensSecretArn"
     assert SECRET not in result.out + result.err
 
 
@@ -286,7 +287,7 @@ def test_all_missing_secrets_are_named(duecourse: CommandClient, account: Accoun
     for output in BROKEN_SECRETS.values():
         account.write_secret(output, {})
 
-    found = check_failed(examine(duecourse), "secrets")["found"]
+    found = check_failed(examine(duecourse), "secrets")["detail"]
     assert found == (
         "not set: discord in ChatTokensSecretArn, discord in ChatVerificationSecretArn,"
         " anthropic in ProviderKeysSecretArn"
@@ -304,7 +305,7 @@ def test_a_secret_that_is_not_json_is_found_and_not_printed(
 
     result = examine(duecourse)
 
-    assert output in check_failed(result, "secrets")["found"]
+    assert output in check_failed(result, "secrets")["detail"]
     assert SECRET not in result.out + result.err
 
 
@@ -315,7 +316,7 @@ def test_a_platform_that_does_not_exist_is_found(
     account.describe()
 
     check = check_failed(examine(duecourse), "secrets")
-    assert check["found"].endswith(": slak")
+    assert check["detail"].endswith(": slak")
     assert "telegram, slack, discord" in check["advice"]
 
 
@@ -331,7 +332,7 @@ def test_a_token_that_expires_soon_is_a_warning(duecourse: CommandClient, accoun
     ending = {**entry, "expires_at": "2026-02-20T00:00:00.000Z"}
     account.write_secret("ApiTokensSecretArn", {"tokens": [ending]})
 
-    assert "ci" in check_warns(examine(duecourse), "api_tokens")["found"]
+    assert "ci" in check_warns(examine(duecourse), "api_tokens")["detail"]
 
 
 def test_a_broken_token_secret_is_found_and_not_replaced(
@@ -352,7 +353,7 @@ def test_a_broken_token_secret_is_found_and_not_replaced(
 def test_a_failed_deployment_is_found(duecourse: CommandClient, account: Account) -> None:
     account.describe(status="UPDATE_ROLLBACK_FAILED")
 
-    assert "UPDATE_ROLLBACK_FAILED" in check_failed(examine(duecourse), "stack")["found"]
+    assert "UPDATE_ROLLBACK_FAILED" in check_failed(examine(duecourse), "stack")["detail"]
 
 
 def test_a_stack_that_does_not_exist_is_found(duecourse: CommandClient, account: Account) -> None:
@@ -360,7 +361,7 @@ def test_a_stack_that_does_not_exist_is_found(duecourse: CommandClient, account:
     account.cloudformation.error = ("ValidationError", "Stack with id x does not exist")
 
     check = check_failed(examine(duecourse), "stack")
-    assert check["found"] == "there is no stack duecourse in this region and account"
+    assert check["detail"] == "there is no stack duecourse in this region and account"
 
 
 def test_a_missing_permission_skips_its_check(duecourse: CommandClient, account: Account) -> None:
@@ -372,7 +373,7 @@ def test_a_missing_permission_skips_its_check(duecourse: CommandClient, account:
 
     assert result.code == 0
     check = checks_of(result)["alarm_email"]
-    assert (check["status"], "may not call" in check["found"]) == ("skipped", True)
+    assert (check["status"], "may not call" in check["detail"]) == ("skipped", True)
     del account
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from local.cli.doctor import run
+from local.cli.doctor.examine import NAMES
 from local.runtime import aws_clients
 from tests.cli.command_client import TOKEN, CommandClient, CommandResult, serve_receiver
 from tests.support.stack_client import StackClient
@@ -42,7 +43,7 @@ def test_a_healthy_stack_passes(duecourse: CommandClient, stack: StackClient) ->
     assert statuses_of(result) == dict.fromkeys(AWS_ONLY, "skipped") | dict.fromkeys(HEALTHY, "ok")
     assert result.json["status"] == "ok"
     assert result.json["target"]["kind"] == "local"
-    assert all(checks_of(result)[name]["found"] for name in AWS_ONLY)
+    assert all(checks_of(result)[name]["detail"] for name in AWS_ONLY)
 
 
 def test_people_get_a_table(duecourse: CommandClient, stack: StackClient) -> None:
@@ -53,8 +54,8 @@ def test_people_get_a_table(duecourse: CommandClient, stack: StackClient) -> Non
     assert result.code == 0
     lines = result.out.splitlines()
     assert lines[0].startswith("Local stack at http://127.0.0.1:")
-    assert lines[2].split() == ["CHECK", "STATUS", "FOUND"]
-    assert [line.split()[0] for line in lines[3:-2]] == [*(one for one in run.NAMES)]
+    assert lines[2].split() == ["CHECK", "STATUS", "DETAIL"]
+    assert [line.split()[0] for line in lines[3:-2]] == [*NAMES]
     assert lines[-1] == f"{len(HEALTHY)} ok, {len(AWS_ONLY)} skipped"
 
 
@@ -77,7 +78,7 @@ def test_a_worker_that_cannot_deliver_is_found(
     assert result.code == 1
     assert result.err == "duecourse: failed: task\n"
     task = checks_of(result)["task"]
-    assert (task["status"], "injected" in task["found"], bool(task["advice"])) == (
+    assert (task["status"], "injected" in task["detail"], bool(task["advice"])) == (
         *("failed", True, True),
     )
     assert statuses_of(result)["history"] == "skipped"
@@ -91,7 +92,7 @@ def test_a_worker_that_does_not_run_is_found(duecourse: CommandClient, stack: St
     result = duecourse("doctor", "--json")
 
     assert (result.code, statuses_of(result)["task"]) == (1, "failed")
-    assert "still pending" in checks_of(result)["task"]["found"]
+    assert "still pending" in checks_of(result)["task"]["detail"]
 
 
 def test_a_journal_that_does_not_run_is_found(duecourse: CommandClient, stack: StackClient) -> None:
@@ -101,7 +102,7 @@ def test_a_journal_that_does_not_run_is_found(duecourse: CommandClient, stack: S
 
     assert (result.code, statuses_of(result)["task"]) == (1, "ok")
     history = checks_of(result)["history"]
-    assert (history["status"], history["found"]) == ("failed", "without task:changed")
+    assert (history["status"], history["detail"]) == ("failed", "without task:changed")
     assert "journal" in history["advice"]
 
 
@@ -114,7 +115,7 @@ def test_a_scanner_that_crashes_is_found(duecourse: CommandClient, stack: StackC
     assert result.code == 1
     schedule = checks_of(result)["schedule"]
     assert schedule["status"] == "failed"
-    assert "scanner" in schedule["found"]
+    assert "scanner" in schedule["detail"]
     assert "DELETE /_local/faults" in schedule["advice"]
 
 
@@ -134,7 +135,11 @@ def test_dead_letters_are_found(duecourse: CommandClient, stack: StackClient) ->
     result = duecourse("doctor", "--json")
 
     letters = checks_of(result)["dead_letters"]
-    assert (result.code, letters["status"], letters["found"]) == (1, "failed", "1 stored, of: work")
+    assert (result.code, letters["status"], letters["detail"]) == (
+        1,
+        "failed",
+        "1 stored, of: work",
+    )
     assert "redrive" in letters["advice"]
 
 
@@ -143,14 +148,15 @@ def test_a_moved_clock_is_a_warning(
     duecourse: CommandClient, stack: StackClient, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
     del stack
-    moved_now = lambda: run.datetime.now(run.UTC) + timedelta(hours=hours)  # noqa: E731
-    monkeypatch.setattr(run, "REAL_TIME", run.Time(moved_now, lambda _seconds: None))
+    real = run.REAL_TIME
+    moved = run.Time(lambda: real.now() + timedelta(hours=hours), real.pause)
+    monkeypatch.setattr(run, "REAL_TIME", moved)
 
     result = duecourse("doctor", "--json")
 
     clock = checks_of(result)["clock"]
     assert (result.code, clock["status"]) == (0, "warning")
-    assert ("behind" if hours > 0 else "ahead of") in clock["found"]
+    assert ("behind" if hours > 0 else "ahead of") in clock["detail"]
     assert result.json["status"] == "warning"
 
 
@@ -178,7 +184,7 @@ def test_a_token_that_may_only_read_is_found(
     result = duecourse("doctor", "--json")
 
     assert (result.code, statuses_of(result)["task"]) == (1, "failed")
-    assert "scope write" in checks_of(result)["task"]["found"]
+    assert "scope write" in checks_of(result)["task"]["detail"]
     assert stack.items("/tasks") == []
 
 
@@ -190,7 +196,7 @@ def test_a_stack_that_does_not_answer_is_found(
     result = duecourse("doctor", "--json")
 
     assert (result.code, result.err) == (1, "duecourse: failed: api\n")
-    assert "make up" in checks_of(result)["api"]["found"]
+    assert "make up" in checks_of(result)["api"]["detail"]
     assert set(statuses_of(result).values()) == {"failed", "skipped"}
 
 

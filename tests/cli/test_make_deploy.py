@@ -183,7 +183,7 @@ def test_it_builds_deploys_and_examines_in_this_order(deployer: Deployer, aws: Q
 
 def test_the_preflight_has_json(aws: QueryApi, tmp_path: Path) -> None:
     aws.results["GetCallerIdentity"] = CALLER
-    command = [VENV / "bin" / "duecourse", "doctor", "--preflight", "--json"]
+    command = [str(VENV / "bin" / "duecourse"), "doctor", "--preflight", "--json"]
     environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", **credentials(aws)}
 
     result = subprocess.run(  # noqa: S603 - our own command

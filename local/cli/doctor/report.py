@@ -16,8 +16,8 @@ _INDENT = "    "
 
 
 def format_report(target: str, results: Sequence[CheckResult], screen: Screen) -> list[str]:
-    columns = [Column("CHECK"), Column("STATUS", is_status=True), Column("FOUND")]
-    rows = [[result.name, str(result.status), result.found] for result in results]
+    columns = [Column("CHECK"), Column("STATUS", is_status=True), Column("DETAIL")]
+    rows = [[result.name, str(result.status), result.detail] for result in results]
     return [
         to_safe_line(target),
         "",
@@ -34,7 +34,7 @@ def _format_advice(results: Sequence[CheckResult], screen: Screen) -> list[str]:
     for status in _ORDER:
         for result in results:
             if result.status is status:
-                lines += ["", f"{result.name} ({status}): {to_safe_line(result.found)}"]
+                lines += ["", f"{result.name} ({status}): {to_safe_line(result.detail)}"]
                 width = min(screen.width, _MAX_WIDTH) - len(_INDENT)
                 lines += [_INDENT + line for line in wrap(to_safe_line(result.advice), width)]
     return lines

@@ -16,23 +16,23 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """`found` is what the check saw; `advice` what to do about it, empty if there is nothing."""
+    """`detail` is what the check saw; `advice` what to do about it, empty if there is nothing."""
 
     name: str
     status: Status
-    found: str
+    detail: str
     advice: str = ""
 
     def to_json(self) -> dict[str, str]:
         return asdict(self)
 
 
-def ok(name: str, found: str) -> CheckResult:
-    return CheckResult(name, Status.OK, found)
+def ok(name: str, detail: str) -> CheckResult:
+    return CheckResult(name, Status.OK, detail)
 
 
-def _make(status: Status, name: str, found: str, advice: str) -> CheckResult:
-    return CheckResult(name, status, found, advice)
+def _make(status: Status, name: str, detail: str, advice: str) -> CheckResult:
+    return CheckResult(name, status, detail, advice)
 
 
 warning = partial(_make, Status.WARNING)

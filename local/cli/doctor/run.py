@@ -160,9 +160,9 @@ def _stack_token(
 
     The caller's own is used only for the API that it belongs to: it must not reach another one.
     """
-    given = env.get("DUECOURSE_TOKEN")
-    if given and (env.get("DUECOURSE_URL") or "").rstrip("/") == url:
-        yield given, False
+    token = env.get("DUECOURSE_TOKEN")
+    if token and (env.get("DUECOURSE_URL") or "").rstrip("/") == url:
+        yield token, False
         return
     secret_arn = stack.outputs.get("ApiTokensSecretArn")
     if secret_arn is None:

@@ -38,7 +38,7 @@ def test_this_machine_may_differ_by_seconds(server: float, status: str) -> None:
 def test_a_local_clock_may_be_moved(server: float, words: str) -> None:
     result = compare_clocks(reading(server=server), is_local=True)
 
-    assert (result.status, words in result.found) == ("warning", True)
+    assert (result.status, words in result.detail) == ("warning", True)
 
 
 @pytest.mark.parametrize("is_local", [True, False])

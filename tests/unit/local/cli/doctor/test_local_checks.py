@@ -37,7 +37,7 @@ def test_a_schedule_that_stopped_is_found() -> None:
     result = check(last_tick_at="2026-02-17T11:57:00.000Z")
 
     assert result.status == "failed"
-    assert result.found == "scanner has not ticked since 2026-02-17T11:57:00.000Z"
+    assert result.detail == "scanner has not ticked since 2026-02-17T11:57:00.000Z"
 
 
 def test_a_schedule_that_never_ticked_is_found() -> None:
@@ -58,4 +58,4 @@ def test_a_stack_that_just_started_is_fine(changes: dict[str, Any]) -> None:
 def test_a_manual_clock_may_stand_still() -> None:
     result = check("manual", last_tick_at="2026-02-17T10:00:00.000Z")
 
-    assert (result.status, "manual" in result.found) == ("ok", True)
+    assert (result.status, "manual" in result.detail) == ("ok", True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from duecourse.domain.tasks.event import EventType
+
 from local.cli.client.http import ApiClient, build_path
 from local.cli.client.problem import RefusedError
 from local.cli.doctor.clocks import Reading, compare_clocks
@@ -26,7 +28,12 @@ TEST_TASK = {
 }
 POLL_SECONDS = 0.5
 LATE_AFTER = timedelta(seconds=30)
-_EVENTS = ("task:created", "task:changed", "task:started", "task:delivered")
+_EVENTS = (
+    EventType.TASK_CREATED,
+    EventType.TASK_CHANGED,
+    EventType.TASK_STARTED,
+    EventType.TASK_DELIVERED,
+)
 _UNAUTHORIZED = 401
 _RUNS = ("pending", "in_progress")
 

@@ -83,7 +83,7 @@ def test_a_task_needs_a_channel_if_there_is_no_default() -> None:
         STACK_CAPABILITIES.types, STACK_CAPABILITIES.channels, STACK_CAPABILITIES.policies
     )
     assert rejections({"in": "5m", "description": "x"}, capabilities) == [
-        ("channel", "is required: one of console")
+        ("channel", "is required: one of console, slack")
     ]
 
 

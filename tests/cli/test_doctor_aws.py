@@ -324,7 +324,9 @@ def test_a_stack_without_tokens_is_a_warning(duecourse: CommandClient, account: 
     account.write_secret("ApiTokensSecretArn", {"tokens": []})
 
     check = check_warns(examine(duecourse), "api_tokens")
-    assert "duecourse token ops --scope admin" in check["advice"]
+    command = f"duecourse token ops --scope admin --secret {account.outputs['ApiTokensSecretArn']}"
+    assert check["advice"].endswith(command)
+    assert command in duecourse("doctor", "--stack", "duecourse").out  # on one line
 
 
 def test_a_token_that_expires_soon_is_a_warning(duecourse: CommandClient, account: Account) -> None:
@@ -400,6 +402,19 @@ def test_the_stack_of_samconfig_is_the_default(duecourse: CommandClient, account
     result = duecourse("doctor", "--env", "prod", "--json")
     assert (result.code, result.json["target"]["stack"]) == (0, "duecourse-prod")
     del account
+
+
+def test_the_address_in_the_next_steps_is_safe_for_a_shell(
+    duecourse: CommandClient, account: Account
+) -> None:
+    account.outputs["ApiUrl"] = "http://127.0.0.1:4566/_aws/execute-api/a1b2/$default"
+    account.describe()
+
+    result = duecourse("doctor", "--stack", "duecourse", "--next-steps")
+
+    assert (
+        "export DUECOURSE_URL='http://127.0.0.1:4566/_aws/execute-api/a1b2/$default'" in result.out
+    )
 
 
 def test_the_next_steps_name_address_token_and_secrets(

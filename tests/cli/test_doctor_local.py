@@ -176,6 +176,35 @@ def test_a_wrong_token_is_found_and_not_printed(
     }
 
 
+def test_a_stack_that_is_starting_is_asked_again(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve_receiver(monkeypatch) as receiver:
+        receiver.answer(404)  # it is no local stack
+        receiver.answer(200, b'{"version": "1"}')
+        receiver.answer(503, b"{}")
+        receiver.drop_connection()
+        receiver.answer(200, b'{"items": []}')
+        receiver.answer(403, b'{"detail": "not allowed"}')
+        result = duecourse("doctor", "--json")
+
+    assert (statuses_of(result)["token"], statuses_of(result)["task"]) == ("ok", "failed")
+
+
+def test_a_stack_that_does_not_start_is_found(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve_receiver(monkeypatch) as receiver:
+        receiver.answer(404)
+        receiver.answer(200, b'{"version": "1"}')
+        receiver.answer(503, b"{}")
+        result = duecourse("doctor", "--json")
+        requests = [request.path for request in receiver.requests]
+
+    assert statuses_of(result)["token"] == "failed"
+    assert requests == ["/_local/schedules", "/health", *["/tasks?limit=1"] * 3]
+
+
 def test_a_token_that_may_only_read_is_found(
     duecourse: CommandClient, stack: StackClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ TEST_TASK = {
     "sender_id": "duecourse-doctor",
 }
 POLL_SECONDS = 0.5
+MAX_FAILURES = 3  # of a stack that does not answer, for example because it has just started
 LATE_AFTER = timedelta(seconds=30)
 _EVENTS = (
     EventType.TASK_CREATED,
@@ -62,12 +63,14 @@ class HttpChecks:
         return ok("api", f"answers, version {version}")
 
     def check_token(self) -> CheckResult:
-        tries = self._tries() if self.is_new_token else 1
-        for attempt in range(1, tries + 1):
+        """Use the token. This is the first request that starts the functions, so it may be slow."""
+        tries, failures = self._tries() if self.is_new_token else 1, 0
+        for attempt in range(1, tries + MAX_FAILURES):
             try:
                 self.client.get("/tasks", {"limit": 1})
-            except RefusedError as error:
-                if error.status != _UNAUTHORIZED or attempt == tries:
+            except CommandFailedError as error:
+                failures += not _is_refused_token(error)
+                if failures == MAX_FAILURES or attempt - failures == tries:
                     return self._refuse_token(error)
                 self.pause(POLL_SECONDS)
             else:
@@ -126,11 +129,14 @@ class HttpChecks:
         with suppress(CommandFailedError):
             self.client.delete(path)
 
-    def _refuse_token(self, error: RefusedError) -> CheckResult:
+    def _refuse_token(self, error: CommandFailedError) -> CheckResult:
+        if not _is_refused_token(error):
+            advice = "Read the logs of the authorizer function and of the API function."
+            return failed("token", str(error), advice)
         if not self.is_new_token:
             advice = "Set DUECOURSE_TOKEN to a valid token; `duecourse token` creates one."
             return failed("token", str(error), advice)
-        found = f"the API answers {error.status} to a token that is in the stack's secret"
+        found = "the API refuses a token that is in the stack's secret"
         return failed("token", found, "Read the log of the authorizer function.")
 
     def _has_ended(self) -> bool:
@@ -161,6 +167,10 @@ class HttpChecks:
 
     def _tries(self) -> int:
         return 1 + int(self.patience.total_seconds() / POLL_SECONDS)
+
+
+def _is_refused_token(error: CommandFailedError) -> bool:
+    return isinstance(error, RefusedError) and error.status == _UNAUTHORIZED
 
 
 def _instant(task: dict[str, Any], name: str) -> datetime:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from local.cli.doctor.deployed_stack import DeployedStack
 from local.cli.doctor.secret_checks import needed_keys
 
@@ -22,7 +24,7 @@ def format_next_steps(stack: DeployedStack, url: str) -> list[str]:
         "",
         "1. Create an API token, which is shown once, and let the command line use it:",
         f"     {_COMMAND} token ops --scope admin --secret {tokens_secret}",
-        f"     export DUECOURSE_URL={url}",
+        f"     export DUECOURSE_URL={shlex.quote(url)}",
         "     export DUECOURSE_TOKEN=<the token>",
         *_secret_lines(stack),
         *_email_lines(stack),

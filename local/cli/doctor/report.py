@@ -7,11 +7,10 @@ from typing import Any
 
 from local.cli.client.screen import Screen
 from local.cli.client.table import Column, format_table
-from local.cli.client.text import to_safe_line, wrap
+from local.cli.client.text import to_safe_line
 from local.cli.doctor.result import CheckResult, Status
 
 _ORDER = (Status.FAILED, Status.WARNING)
-_MAX_WIDTH = 100
 _INDENT = "    "
 
 
@@ -22,21 +21,20 @@ def format_report(target: str, results: Sequence[CheckResult], screen: Screen) -
         to_safe_line(target),
         "",
         *format_table(columns, rows, screen),
-        *_format_advice(results, screen),
+        *_format_advice(results),
         "",
         _summary(results),
     ]
 
 
-def _format_advice(results: Sequence[CheckResult], screen: Screen) -> list[str]:
+def _format_advice(results: Sequence[CheckResult]) -> list[str]:
     """Return what is wrong in full, and what to do; the table cuts long lines."""
     lines: list[str] = []
     for status in _ORDER:
         for result in results:
             if result.status is status:
                 lines += ["", f"{result.name} ({status}): {to_safe_line(result.detail)}"]
-                width = min(screen.width, _MAX_WIDTH) - len(_INDENT)
-                lines += [_INDENT + line for line in wrap(to_safe_line(result.advice), width)]
+                lines.append(_INDENT + to_safe_line(result.advice))  # whole, so it can be copied
     return lines
 
 

@@ -40,6 +40,7 @@ from local.cli.errors import CommandFailedError
 from local.cli.token_secret import SecretNotChangedError
 
 CONFIG_NAME = "samconfig.toml"
+REQUEST_TIMEOUT = timedelta(seconds=30)  # the first request starts the functions
 _ROOT = Path(__file__).resolve().parents[3]
 _NO_TOKEN = "none"  # noqa: S105 - sent where no token is needed
 
@@ -195,9 +196,8 @@ def _run_http_checks(
     is_new_token: bool = False,
     is_local: bool = False,
 ) -> list[CheckResult]:
-    checks = HttpChecks(
-        ApiClient(server), REAL_TIME.now, REAL_TIME.pause, patience, is_new_token=is_new_token
-    )
+    client = ApiClient(server, timeout=REQUEST_TIMEOUT)
+    checks = HttpChecks(client, REAL_TIME.now, REAL_TIME.pause, patience, is_new_token=is_new_token)
     with http_checks(checks, is_local=is_local) as own:
         return run_checks({**own, **others})
 

@@ -63,8 +63,14 @@ sam-build: $(SAM_VENV)/.installed ## run sam build, and import the built handler
 	@SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/$(SAM_VENV)/bin:$$PATH" $(SAM_VENV)/bin/sam build
 	@$(SAM_VENV)/bin/python .ci/import_built.py
 
-deploy: sam-build ## build and deploy (ENV=default, dev or prod; needs AWS credentials)
-	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam deploy --config-env $(ENV)
+# Not as prerequisites: the order matters, and the build should not begin without credentials.
+deploy: setup ## check credentials, build, deploy and examine (ENV=default, dev or prod)
+	@$(BIN)/duecourse doctor --preflight --env $(ENV)
+	@$(MAKE) --no-print-directory sam-build
+	@SAM_CLI_TELEMETRY=0 $(if $(AWS_REGION),AWS_DEFAULT_REGION=$(AWS_REGION)) \
+		$(SAM_VENV)/bin/sam deploy --config-env $(ENV) --no-fail-on-empty-changeset
+	@$(BIN)/duecourse doctor --next-steps --env $(ENV)
+	@$(BIN)/duecourse doctor --env $(ENV)
 
 $(VENV)/.browser: requirements-browser.txt $(VENV)/.installed
 	@$(BIN)/python $(PIP) install -r requirements-browser.txt

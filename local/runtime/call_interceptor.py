@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
@@ -143,14 +144,19 @@ class CallInterceptor:
 def _to_call(function: str | None, request: Any, operation: Any, answer: Any) -> Call:
     response, _error = answer
     body = request.body or b"{}"
+    is_form = operation.service_model.protocol == "query"
     return Call(
         function=function,
         service=operation.service_model.service_name,
         operation=operation.name,
-        body=json.loads(body),
+        body=dict(parse_qsl(_to_text(body))) if is_form else json.loads(body),
         reply=response[1] if response else {},
         size=len(body),
     )
+
+
+def _to_text(body: bytes | str) -> str:
+    return body.decode() if isinstance(body, bytes) else body
 
 
 def _raise_fault(fault: Fault | None) -> None:

@@ -29,6 +29,7 @@ class ControlRoutes:
             ("GET", "/_local/outbox"): self._outbox,
             ("GET", "/_local/clock"): self._clock,
             ("POST", "/_local/clock"): self._advance,
+            ("GET", "/_local/schedules"): self._schedules,
             ("POST", "/_local/faults"): self._add_fault,
             ("DELETE", "/_local/faults"): self._clear_faults,
             ("POST", "/_local/redeploy"): self._redeploy,
@@ -65,6 +66,13 @@ class ControlRoutes:
         fields.raise_if_invalid()
         now = self._stack.advance(by) if by is not None else self._stack.clock.now()
         return 200, {"now": to_text(now)}
+
+    def _schedules(self, _query: Mapping[str, str], _body: bytes) -> StatusAndBody:
+        return 200, {
+            "now": to_text(self._stack.clock.now()),
+            "clock": "manual" if self._stack.clock.is_manual else "real",
+            "items": [schedule.state.to_json() for schedule in self._stack.schedules],
+        }
 
     def _add_fault(self, _query: Mapping[str, str], body: bytes) -> StatusAndBody:
         raw = _parse_object(body)

@@ -53,12 +53,14 @@ class Outbox:
 class OutboxChannel:
     """Sends through `inner`, if there is one, and then records the message.
 
-    Faults can be injected. The outbox does not deduplicate.
+    Faults can be injected. The outbox does not deduplicate. `has_buttons`: whether the channel
+    shows them.
     """
 
     name: str
     outbox: Outbox
     inner: Channel | None = None
+    has_buttons: bool = True
 
     def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
         with self._intercept():
@@ -91,4 +93,5 @@ class OutboxChannel:
 
     def _record(self, target: str, content: ChatMessage) -> None:
         at = to_text(self.outbox.clock.now())
-        self.outbox.sent.append(SentMessage(self.name, target, content, at))
+        visible_content = content if self.has_buttons else ChatMessage(content.text)
+        self.outbox.sent.append(SentMessage(self.name, target, visible_content, at))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -14,10 +15,31 @@ from duecourse.domain.time.instant import to_text
 from local.runtime.functions import Functions, InvocationError
 from local.runtime.idle_ticks import TickFinder
 from local.runtime.template import ACCOUNT, REGION, function_id, resources_of_type
+from local.testing.faults import short_name
 
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 # The benchmarks move it, because AWS does not tick at whole seconds.
 FIRST_TICK = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class ScheduleState:
+    """`last_tick_at` is None before the first tick. `last_error` is None if that one succeeded."""
+
+    function: str
+    period: timedelta
+    started_at: datetime | None
+    last_tick_at: datetime | None
+    last_error: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "function": short_name(self.function),
+            "period_seconds": round(self.period.total_seconds()),
+            "started_at": self.started_at and to_text(self.started_at),
+            "last_tick_at": self.last_tick_at and to_text(self.last_tick_at),
+            "last_error": self.last_error,
+        }
 
 
 class Schedule:
@@ -36,19 +58,30 @@ class Schedule:
         self._functions = functions
         self._can_skip = can_skip
         self._last_tick: datetime | None = None
+        self._started_at: datetime | None = None
+        self._ticked_at: datetime | None = None
+        self._last_error: str | None = None
         run_dry = partial(functions.run_dry, function)
         guess = functions.guess_next_effect
         self._finder = TickFinder(function, period, run_dry, guess, count_changes)
 
+    @property
+    def state(self) -> ScheduleState:
+        return ScheduleState(
+            self._function, self._period, self._started_at, self._ticked_at, self._last_error
+        )
+
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         if self._last_tick is None:
-            self._last_tick = self._next_tick(now) - self._period
+            self._last_tick, self._started_at = self._next_tick(now) - self._period, now
         tick = self._next_tick(now + timedelta(microseconds=1)) - self._period
         if tick <= self._last_tick:
             return ()
         self._last_tick = tick
-        is_skipped = self._can_skip(self._function) and self._finder.is_idle(tick, now)
-        return () if is_skipped else (self._invoke,)
+        if self._can_skip(self._function) and self._finder.is_idle(tick, now):
+            self._record_tick(None)
+            return ()
+        return (self._invoke,)
 
     def next_at(self, now: datetime, until: datetime | None) -> datetime | None:
         tick = self._next_tick(now + timedelta(microseconds=1))
@@ -75,8 +108,13 @@ class Schedule:
         }
         try:
             self._functions.invoke(self._function, event)
-        except InvocationError:
+        except InvocationError as error:
+            self._record_tick(str(error))
             return  # the template allows no retries; the next tick does the work
+        self._record_tick(None)
+
+    def _record_tick(self, error: str | None) -> None:
+        self._ticked_at, self._last_error = self._last_tick, error
 
 
 def make_schedules(

@@ -11,7 +11,7 @@ from importlib import invalidate_caches
 from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities import parameters
-from duecourse.adapters.channels.registry import PLATFORMS
+from duecourse.adapters.channels.registry import PLATFORMS, SEND_ONLY
 from duecourse.app import registry, services
 
 from local.runtime.aws_backend import AwsBackend
@@ -24,7 +24,7 @@ from local.runtime.outbox import Outbox, OutboxChannel
 from local.runtime.queue_sources import MAX_BATCHES, make_queue_sources
 from local.runtime.resources import make_resources, read_chat_tokens
 from local.runtime.scheduler import Scheduler, Source
-from local.runtime.schedules import make_schedules
+from local.runtime.schedules import Schedule, make_schedules
 from local.runtime.stream_sources import make_stream_sources
 from local.runtime.template import REGION, Resolver, load_template
 from local.runtime.websocket_api import WebSocketApi
@@ -81,6 +81,7 @@ class Stack:
         self.websocket_api = WebSocketApi(self.invoke, self.clock, self.calls)
         self.skips_idle_ticks = True
         self.waits_for_batches = False  # set before `start`
+        self.schedules: list[Schedule] = []
         self.functions: Functions
 
     def start(self, *, log_level: str = "WARNING") -> None:
@@ -191,14 +192,14 @@ class Stack:
             self.backend,
             waits_for_batches=self.waits_for_batches,
         )
-        ticks = make_schedules(
+        self.schedules = make_schedules(
             self._template,
             self.functions,
             can_skip=self._can_skip_ticks,
             count_changes=lambda: self.calls.change_count,
         )
         # Due work comes before the processing of its stream records.
-        return [*queues, *ticks, *streams]
+        return [*queues, *self.schedules, *streams]
 
     def _register_adapters(self) -> None:
         services.reset()
@@ -206,6 +207,8 @@ class Stack:
         for name in PLATFORMS:
             sender = registry.builtin_channels().get(name)
             registry.register_channel(name, OutboxChannel(name, self.outbox, sender))
+        for name in SEND_ONLY:  # without their senders: the outbox is enough, and needs no network
+            registry.register_channel(name, OutboxChannel(name, self.outbox, has_buttons=False))
         for name, provider in registry.builtin_providers().items():
             registry.register_provider(name, InstrumentedProvider(provider, self.calls))
         registry.register_provider("scripted", ScriptedProvider(self.calls))

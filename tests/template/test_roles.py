@@ -7,14 +7,17 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
+from urllib.parse import parse_qs
 
 import pytest
+from duecourse.adapters.aws.sns import SnsTopic
 from duecourse.adapters.aws.websocket_sender import ApiGatewaySender
+from duecourse.adapters.channels.email.outbound import EmailChannel
 from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 from duecourse.app import registry, services, stores
 
@@ -101,6 +104,7 @@ def _observed_calls() -> dict[str, set[Permission]]:
         client = project.client
         client.stack.calls.on_aws_call = on_call
         BusListener()  # without a rule, nothing is published
+        _use_email(client)
         _call_external_services(client, receiver)
         _deploy_fixed_code(project)
         _use_http_api(client)
@@ -219,6 +223,25 @@ def _use_telegram(client: StackClient) -> None:
         message["text"].split()[0] for message in client.items("/_local/outbox?channel=telegram")
     }
     assert {"Your", "Reminder", "Reminder:", "Action", "Done:"} <= texts
+
+
+def _use_email(client: StackClient) -> None:
+    """A reminder, and the notification that an action has ended.
+
+    It comes before the first other reminder, for which the worker keeps its channels.
+    """
+    topic = SnsTopic("arn:aws:sns:eu-central-1:123456789012:ReminderTopic", channel="email")
+    replace_channel = partial(registry.register_channel, "email", EmailChannel(topic))
+    client.stack.scheduler.call(replace_channel)
+    payload = {"provider": "scripted", "script": [{"reply": "ok\nACTION_OUTCOME: success"}]}
+    to_all = {"channel": "email", "reply_target": "subscribers", "in": "1s"}
+    with Receiver() as sns, patch.dict("os.environ", AWS_ENDPOINT_URL_SNS=sns.url("")):
+        sns.answer(200, b"<PublishResponse><PublishResult/></PublishResponse>")
+        client.create(**to_all)
+        client.create(type="action", payload=payload, **to_all)
+        client.advance("1m")
+        subjects = [parse_qs(one.body.decode())["Subject"][0] for one in sns.requests]
+    assert subjects == ["Reminder: stretch", "Done: stretch"]
 
 
 def _use_chat(client: StackClient) -> None:
@@ -442,15 +465,19 @@ def _permissions(call: Call) -> Iterator[Permission]:
         yield ACTION_OF.get(action, action), resource
 
 
+# Services whose permissions name a parameter instead of the resource itself.
+PARAMETER_OF = {"bedrock-runtime": "BedrockModelArns", "lambda": "LambdaFunctions"}
+
+
 def _resources(call: Call) -> list[str]:
     body = call.body
     match call.service:
         case "sqs":
             return [str(body["QueueUrl"]).rpartition("/")[2].removesuffix(".fifo")]
-        case "bedrock-runtime":
-            return ["BedrockModelArns"]
-        case "lambda":
-            return ["LambdaFunctions"]
+        case "bedrock-runtime" | "lambda":
+            return [PARAMETER_OF[call.service]]
+        case "sns":
+            return [str(body["TopicArn"]).rpartition(":")[2]]
         case "apigatewaymanagementapi":
             return [f"LiveApi/{'POST' if call.operation == 'PostToConnection' else 'DELETE'}"]
         case "events":

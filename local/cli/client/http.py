@@ -102,6 +102,9 @@ class ApiClient:
         raw = b"" if body is None else json.dumps(body).encode()
         return self._request("POST", path, raw, headers or {})
 
+    def delete(self, path: str) -> ApiResponse:
+        return self._request("DELETE", path)
+
     def _request(
         self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
     ) -> ApiResponse:

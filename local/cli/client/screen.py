@@ -21,6 +21,9 @@ _STYLE_BY_STATUS = {
     "failed": "red",
     "crashed": "red",
     "cancelled": "dim",
+    "ok": "green",
+    "warning": "yellow",
+    "skipped": "dim",
 }
 
 

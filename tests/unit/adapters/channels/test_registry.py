@@ -9,9 +9,12 @@ import pytest
 from duecourse.adapters.channels.platform import InboundDeps, OutboundDeps, Platform
 from duecourse.adapters.channels.registry import (
     PLATFORMS,
+    SEND_ONLY,
     default_channel,
+    default_reminder_channel,
     find_platform,
     make_channels,
+    make_send_only,
 )
 from duecourse.adapters.http.request_errors import UnknownPlatformError
 from duecourse.app import registry
@@ -28,8 +31,12 @@ ALL = ("telegram", "slack", "discord")
 SENDERS = [platform for platform in PLATFORMS.values() if platform.outbound is not None]
 
 
-def deps() -> OutboundDeps:
-    return OutboundDeps(http_client=HTTP_CLIENT, tokens=TOKENS, clock=ManualClock(NOW))
+class _Topic:
+    def publish(self, *, subject: str, text: str) -> None: ...
+
+
+def deps(topic: _Topic | None = None) -> OutboundDeps:
+    return OutboundDeps(http_client=HTTP_CLIENT, tokens=TOKENS, clock=ManualClock(NOW), topic=topic)
 
 
 @pytest.mark.parametrize("names", [(), ("slack",), ALL])
@@ -103,3 +110,36 @@ def test_every_platform_with_buttons_accepts_our_longest_command(platform: Platf
 )
 def test_the_default_channel_is_the_console_if_available(names: Any, expected: str | None) -> None:
     assert default_channel(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ((), None),
+        (("log",), None),  # a line in a log reaches nobody unless somebody chose that
+        (("log", "email", *ALL), "email"),
+        (("email", "console"), "console"),
+    ],
+)
+def test_the_default_channel_of_reminders_is_email_if_there_is_no_console(
+    names: Any, expected: str | None
+) -> None:
+    assert default_reminder_channel(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("topic", "names"), [(None, ["log"]), (_Topic(), ["log", "email"])], ids=["none", "topic"]
+)
+def test_the_log_is_always_available_and_email_with_a_topic(
+    topic: _Topic | None, names: list[str]
+) -> None:
+    assert [*make_send_only(deps(topic))] == names
+
+
+def test_a_channel_that_only_sends_need_not_be_named_and_may_be() -> None:
+    assert [*make_channels(("log", "email", "slack"), deps())] == ["slack"]
+
+
+def test_no_channel_that_only_sends_is_also_a_platform() -> None:
+    assert not SEND_ONLY.keys() & PLATFORMS.keys()
+    assert {name: one.name for name, one in SEND_ONLY.items()} == {"log": "log", "email": "email"}

@@ -83,8 +83,28 @@ def test_a_task_needs_a_channel_if_there_is_no_default() -> None:
         STACK_CAPABILITIES.types, STACK_CAPABILITIES.channels, STACK_CAPABILITIES.policies
     )
     assert rejections({"in": "5m", "description": "x"}, capabilities) == [
-        ("channel", "is required")
+        ("channel", "is required: one of console, slack")
     ]
+
+
+def test_the_default_of_reminders_is_not_that_of_actions() -> None:
+    capabilities = replace(
+        STACK_CAPABILITIES,
+        channels=frozenset({"email"}),
+        default_channel=None,
+        default_reminder_channel="email",
+        only_targets={"email": "subscribers"},
+    )
+    reminder = task_from_json({"in": "5m", "description": "x"}, capabilities=capabilities)
+    action = task_from_json({**ACTION, "payload": SCRIPTED}, capabilities=capabilities)
+    assert (reminder.channel, reminder.reply_target) == ("email", "subscribers")
+    assert (action.channel, action.reply_target) == ("api", "api")
+
+
+def test_a_wrong_target_is_reported_with_the_other_errors() -> None:
+    capabilities = replace(STACK_CAPABILITIES, only_targets={"console": "all"})
+    raw = {"description": "", "in": "5m", "reply_target": "ada"}
+    assert [name for name, _ in rejections(raw, capabilities)] == ["reply_target", "description"]
 
 
 @pytest.mark.parametrize("extra", [{}, {"repeat": "daily"}, {"repeat": "FREQ=DAILY"}])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         HttpPatchClient,
         Invoker,
         Provider,
+        Topic,
     )
 
 
@@ -53,12 +54,24 @@ def channels() -> Mapping[str, Channel]:
 def builtin_channels() -> Mapping[str, Channel]:
     """Return the configured built-in channels. Their tokens are read on first use."""
     from duecourse.adapters.channels.platform import OutboundDeps
-    from duecourse.adapters.channels.registry import make_channels
+    from duecourse.adapters.channels.registry import make_channels, make_send_only
 
     deps = OutboundDeps(
-        http_client=http_client(), tokens=secrets.chat_tokens(), clock=stores.clock()
+        http_client=http_client(),
+        tokens=secrets.chat_tokens(),
+        clock=stores.clock(),
+        topic=_reminder_topic(),
     )
-    return make_channels(stores.settings().channels, deps)
+    return {**make_send_only(deps), **make_channels(stores.settings().channels, deps)}
+
+
+def _reminder_topic() -> Topic | None:
+    arn = stores.settings().reminder_topic_arn
+    if not arn:
+        return None
+    from duecourse.adapters.aws.sns import SnsTopic
+
+    return SnsTopic(arn, channel="email")
 
 
 def inbound_parser(name: str) -> InboundParser:
@@ -184,7 +197,11 @@ def deployed_version() -> str:
 @cache
 def capabilities() -> Capabilities:
     """Return what this deployment supports. It is built again after a registration."""
-    from duecourse.adapters.channels.registry import default_channel
+    from duecourse.adapters.channels.registry import (
+        default_channel,
+        default_reminder_channel,
+        only_targets,
+    )
     from duecourse.adapters.runtime.policy_files import read_policies_without_rules
     from duecourse.domain.requests.action_payload import check_action
     from duecourse.domain.requests.capabilities import Capabilities
@@ -198,6 +215,8 @@ def capabilities() -> Capabilities:
             name: policy.max_retries for name, policy in read_policies_without_rules().items()
         },
         default_channel=default_channel(channels()),
+        default_reminder_channel=default_reminder_channel(channels()),
+        only_targets=only_targets(),
         payload_checks={
             name: partial(check_payload, handler=handler) for name, handler in handlers().items()
         },

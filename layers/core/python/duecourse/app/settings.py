@@ -35,6 +35,7 @@ _STRING_VARIABLES = {
     "webhook_signing_secret": "WEBHOOK_SIGNING_SECRET",
     "handlers_module": "HANDLERS_MODULE",
 }
+_OPTIONAL_VARIABLES = {"reminder_topic_arn": "REMINDER_TOPIC_ARN"}
 _ENABLED = "on"
 _CHOICE_VARIABLES: dict[str, tuple[str, tuple[str, ...]]] = {
     "notify": ("NOTIFY", ("important", "all")),
@@ -105,6 +106,7 @@ class Settings:
     bus_events: str
     adapt_delays: str
     pack_tasks: str
+    reminder_topic_arn: str = ""
     operator_chats: tuple[str, ...] = ()
     live_origins: tuple[str, ...] = ()
     page_modules: tuple[str, ...] = ()
@@ -149,6 +151,7 @@ class Settings:
         if problems := _find_problems(env):
             raise SettingsError(problems)
         values: dict[str, Any] = {field: env[name] for field, name in _STRING_VARIABLES.items()}
+        values |= {field: env.get(name, "") for field, name in _OPTIONAL_VARIABLES.items()}
         values |= {field: env[name] for field, (name, _) in _CHOICE_VARIABLES.items()}
         values |= {field: int(env[name]) for field, name in _NUMBER_VARIABLES.items()}
         values |= {field: split_list(env.get(name, "")) for field, name in _LIST_VARIABLES.items()}

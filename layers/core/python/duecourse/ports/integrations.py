@@ -29,6 +29,14 @@ class Channel(Protocol):
         """Answer `message` in the way its platform expects. Raises as `send` does."""
 
 
+class Topic(Protocol):
+    def publish(self, *, subject: str, text: str) -> None:
+        """Send `text` to every subscriber, or raise as `Channel.send` does.
+
+        `subject` must be printable ASCII of less than 100 characters.
+        """
+
+
 class HttpClient(Protocol):
     def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta

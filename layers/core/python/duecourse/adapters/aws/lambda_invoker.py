@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from duecourse.adapters.aws.transport_errors import to_transport_error
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.http.exchange import NoResponseError, NotSentError
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.text.redaction import truncate_middle
 
 if TYPE_CHECKING:
-    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.exceptions import ClientError
     from botocore.response import StreamingBody
 
 MAX_RESPONSE_BYTES = 1024 * 1024
@@ -37,16 +37,6 @@ _NOT_APPLIED_ERRORS = frozenset(
     }
 )
 _EFS_IO_ERROR = "EFSIOException"  # the only rejection that can happen while the function runs
-_NOT_SENT_CODES = {
-    "ConnectTimeoutError": "ETIMEDOUT",
-    "EndpointConnectionError": "ECONNREFUSED",
-    "ProxyConnectionError": "ECONNREFUSED",
-    "NoCredentialsError": "no_credentials",
-    "PartialCredentialsError": "no_credentials",
-    "CredentialRetrievalError": "no_credentials",
-    "NoRegionError": "no_region",
-    "ParamValidationError": "bad_function_name",
-}
 
 
 class NotInvokedError(DuecourseError):
@@ -109,7 +99,7 @@ class LambdaInvoker:
         except ClientError as error:
             raise NotInvokedError(function, _response_of(error)) from error
         except BotoCoreError as error:
-            raise _to_transport_error(function, error) from error
+            raise to_transport_error(function, error) from error
         if answer.get("FunctionError"):
             raise FunctionFailedError(function, _parse_error(body))
         return _require_json(function, body)
@@ -145,15 +135,6 @@ def _read_body(stream: StreamingBody) -> bytes:
 
 def _response_of(error: ClientError) -> Mapping[str, Any]:
     return {**error.response}
-
-
-def _to_transport_error(function: str, error: BotoCoreError) -> DuecourseError:
-    name = type(error).__name__
-    if code := _NOT_SENT_CODES.get(name):
-        return NotSentError(f"{function} was not called: {name}", code=code)
-    if name == "ReadTimeoutError":
-        return NoResponseError(f"{function} did not answer in time", code="ETIMEDOUT")
-    return NoResponseError(f"the connection broke before {function} answered", code="ECONNRESET")
 
 
 def _parse_error(body: bytes) -> Mapping[str, Any]:

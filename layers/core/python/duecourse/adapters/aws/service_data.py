@@ -18,6 +18,7 @@ SERVICES = (
     "events",
     "lambda",
     "secretsmanager",
+    "sns",
     "sqs",
     # For credentials of a profile, if somebody uses this from their own machine.
     "sso",

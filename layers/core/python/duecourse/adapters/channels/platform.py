@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from duecourse.adapters.channels.inbound import InboundParser
-    from duecourse.ports.integrations import Channel, HttpPatchClient, Keys, TokenSource
+    from duecourse.ports.integrations import Channel, HttpPatchClient, Keys, TokenSource, Topic
     from duecourse.ports.runtime import Clock
 
 
@@ -50,9 +50,12 @@ class InboundDeps:
 
 @dataclass(frozen=True, kw_only=True)
 class OutboundDeps:
+    """`topic` sends e-mail; None if the stack has none."""
+
     http_client: HttpPatchClient
     tokens: TokenSource
     clock: Clock
+    topic: Topic | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,15 +20,27 @@ def _any_keys(payload: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What this deployment supports. Requests for anything else are refused."""
+    """What this deployment supports. Requests for anything else are refused.
+
+    `default_channel` is for tasks of every type that name no channel, `default_reminder_channel`
+    for reminders alone. `only_targets` are the channels with one reply target, and that target.
+    """
 
     types: frozenset[str]
     channels: frozenset[str]
     policies: Mapping[str, int]  # each with its default max_retries
     default_channel: str | None = None
+    default_reminder_channel: str | None = None
+    only_targets: Mapping[str, str] = field(default_factory=dict)
     payload_checks: Mapping[str, PayloadCheck] = field(default_factory=dict)  # by task type
     check_verifier: PayloadCheck = _accept_any
     find_call_keys: FindKeys = _any_keys  # keys a provider reads from its payload
 
     def channels_for(self, task_type: str) -> frozenset[str]:
         return self.channels if task_type == REMINDER else self.channels | {API_CHANNEL}
+
+    def default_channel_for(self, task_type: str) -> str | None:
+        """Return the channel of a task that names none, or None if it has to name one."""
+        if task_type == REMINDER:
+            return self.default_channel or self.default_reminder_channel
+        return self.default_channel or API_CHANNEL

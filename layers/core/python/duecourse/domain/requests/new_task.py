@@ -23,7 +23,7 @@ from duecourse.domain.requests.task_fields import (
     describe,
     payload_check,
 )
-from duecourse.domain.tasks.task import ACTION, API_CHANNEL, DEFAULT_MAX_RETRIES, REMINDER, Task
+from duecourse.domain.tasks.task import ACTION, DEFAULT_MAX_RETRIES, REMINDER, Task
 from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.domain.validation.fields import FieldErrors, Fields, Schema, choice_field
 from duecourse.domain.validation.payload_keys import parse_bool
@@ -47,8 +47,9 @@ API_SENDER = "api"
 class NewTask:
     """What a caller wants. `build_task` checks the values and fills in what is None.
 
-    None means: for `channel` the deployment's default, for `reply_target` the sender, for `policy`
-    that of the type and subject, for `max_retries` that of the policy.
+    None means: for `channel` the deployment's default, for `reply_target` the sender or the only
+    target of the channel, for `policy` that of the type and subject, for `max_retries` that of the
+    policy.
     """
 
     description: str
@@ -76,11 +77,14 @@ def field_schemas(capabilities: Capabilities) -> dict[str, Schema]:
         ),
         "channel": describe(
             choice_field(capabilities.channels_for(ACTION)).schema,
-            "Where messages about the task are sent.",
+            "Where messages about the task are sent: a chat platform, `log` (a line in the log) or"
+            " `email` (everybody who subscribed to the stack's reminders).",
         ),
         "sender_id": describe(NAME_FIELD.schema, "The owner of the task on its channel."),
         "reply_target": describe(
-            NAME_FIELD.schema, "The chat or person that gets the messages. Defaults to `sender_id`."
+            NAME_FIELD.schema,
+            "The chat or person that gets the messages. Defaults to `sender_id`. With the channel"
+            " `email` it can only be `subscribers`, which is the default there.",
         ),
         "payload": describe(
             PAYLOAD_FIELD.schema, "The input of the task's type. Unknown keys are refused."
@@ -154,12 +158,15 @@ def _build(
     sender_id = errors.check("sender_id", NAME_FIELD, new_task.sender_id, API_SENDER)
     policy = _check_policy(new_task, errors, capabilities, task_type=task_type)
     default_max_retries = capabilities.policies.get(policy, DEFAULT_MAX_RETRIES)
+    channel = _check_channel(new_task, errors, capabilities, task_type=task_type)
     return Task(
         id=task_id,
         type=task_type,
-        channel=_check_channel(new_task, errors, capabilities, task_type=task_type),
+        channel=channel,
         sender_id=sender_id,
-        reply_target=errors.check("reply_target", NAME_FIELD, new_task.reply_target, sender_id),
+        reply_target=_check_reply_target(
+            new_task, errors, capabilities, channel=channel, sender_id=sender_id
+        ),
         description=errors.check("description", DESCRIPTION_FIELD, new_task.description, ""),
         due_at=timing.due_at,
         nominal_at=timing.due_at,
@@ -181,11 +188,34 @@ def _check_channel(
     new_task: NewTask, errors: FieldErrors, capabilities: Capabilities, *, task_type: str
 ) -> str:
     """Return the channel for notifications. Only reminders need one."""
-    default = capabilities.default_channel or ("" if task_type == REMINDER else API_CHANNEL)
-    if not default and new_task.channel is None:
-        errors.add("channel", "is required")
+    default = capabilities.default_channel_for(task_type)
     allowed = capabilities.channels_for(task_type)
-    return errors.check("channel", choice_field(allowed), new_task.channel, default)
+    if default is None and new_task.channel is None:
+        choices = f": one of {', '.join(sorted(allowed))}" if allowed else ""
+        errors.add("channel", f"is required{choices}")
+    return errors.check("channel", choice_field(allowed), new_task.channel, default or "")
+
+
+def _check_reply_target(
+    new_task: NewTask,
+    errors: FieldErrors,
+    capabilities: Capabilities,
+    *,
+    channel: str,
+    sender_id: str,
+) -> str:
+    """Return the target. A channel that can send to one only refuses every other.
+
+    Otherwise the message would go to people whom the caller did not name.
+    """
+    target = errors.check("reply_target", NAME_FIELD, new_task.reply_target, sender_id)
+    only_target = capabilities.only_targets.get(channel)
+    if only_target is None:
+        return target
+    if new_task.reply_target not in (None, only_target):
+        reason = f"the channel {channel} sends to all of them, not to one address"
+        errors.add("reply_target", f"must be {only_target} or left out: {reason}")
+    return only_target
 
 
 def _check_policy(

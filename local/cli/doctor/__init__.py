@@ -1,0 +1,3 @@
+"""`duecourse doctor`: check a running stack and say what is missing."""
+
+from __future__ import annotations

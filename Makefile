@@ -4,13 +4,14 @@ PORT ?= 8000
 ENV ?= default
 VENV := .venv
 SAM_VENV := .venv-sam
+EMULATOR_VENV := .venv-emulator
 PEERS_VENV := .venv-peers
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 # Compiling the code and the tests again takes a third of a short run, for each process it starts.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity lock clean
+.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +30,12 @@ $(SAM_VENV)/.installed: requirements-sam.txt
 	@$(SAM_VENV)/bin/python $(PIP) install -r requirements-sam.txt
 	@touch $@
 
+$(EMULATOR_VENV)/.installed: requirements-emulator.txt
+	@echo "setting up $(EMULATOR_VENV) (once)"
+	@$(PYTHON) -m venv $(EMULATOR_VENV)
+	@$(EMULATOR_VENV)/bin/python $(PIP) install -r requirements-emulator.txt
+	@touch $@
+
 setup: $(VENV)/.installed ## create .venv with the locked versions and the duecourse command
 
 up: setup ## run the whole system on this machine (PORT=8000)
@@ -39,7 +46,7 @@ quick: lint types ## run lint, types, unit and property tests (under a minute)
 
 test: lint types tests ## run lint, types and every test that needs no browser
 
-check: test browser e2e sam-validate sam-build ## run everything that CI runs
+check: test browser e2e sam-validate sam-build deploy-test ## run everything that CI runs
 
 fmt: setup ## format the code
 	@$(BIN)/ruff format -q .
@@ -71,6 +78,9 @@ deploy: setup ## check credentials, build, deploy and examine (ENV=default, dev 
 		$(SAM_VENV)/bin/sam deploy --config-env $(ENV) --no-fail-on-empty-changeset
 	@$(BIN)/duecourse doctor --next-steps --env $(ENV)
 	@$(BIN)/duecourse doctor --env $(ENV)
+
+deploy-test: setup sam-build $(EMULATOR_VENV)/.installed ## deploy to an emulator of AWS on this machine, and run tasks there (3 min)
+	@$(BIN)/pytest -q -x tests/deploy
 
 $(VENV)/.browser: requirements-browser.txt $(VENV)/.installed
 	@$(BIN)/python $(PIP) install -r requirements-browser.txt
@@ -122,7 +132,8 @@ lock: ## resolve the pins again (needs uv)
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-dev.in -o requirements-dev.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-browser.in -o requirements-browser.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-sam.in -o requirements-sam.txt
+	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-emulator.in -o requirements-emulator.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-peers.in -o requirements-peers.txt
 
 clean: ## remove everything that was installed or built
-	rm -rf $(VENV) $(SAM_VENV) $(PEERS_VENV) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(SAM_VENV) $(EMULATOR_VENV) $(PEERS_VENV) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis

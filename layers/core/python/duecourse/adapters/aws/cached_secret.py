@@ -11,6 +11,7 @@ from duecourse.domain.origin import Origin
 from duecourse.ports.runtime import Clock
 
 T = TypeVar("T")
+_MISSING = "ResourceNotFoundException"
 
 
 class SecretUnreadableError(DuecourseError):
@@ -21,8 +22,9 @@ class SecretUnreadableError(DuecourseError):
     origin = Origin.NOT_ATTEMPTED
     cost = 0
 
-    def __init__(self, label: str, problem: str) -> None:
+    def __init__(self, label: str, problem: str, *, is_missing: bool = False) -> None:
         super().__init__(f"the secret of the {label} {problem}")
+        self.is_missing = is_missing
 
 
 def secrets_client() -> Any:
@@ -71,8 +73,9 @@ class CachedSecret(Generic[T]):
             self._client = self._client or self._make_client()
             answer = self._client.get_secret_value(SecretId=self._secret_id)
         except Exception as error:
+            code = _error_code(error)
             raise SecretUnreadableError(
-                self._label, f"cannot be read: {_error_code(error)}"
+                self._label, f"cannot be read: {code}", is_missing=code == _MISSING
             ) from error
         return answer.get("SecretString")
 

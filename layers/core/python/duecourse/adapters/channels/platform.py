@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from duecourse.adapters.channels.inbound import InboundParser
-    from duecourse.ports.integrations import Channel, HttpPatchClient, Keys
+    from duecourse.ports.integrations import Channel, HttpPatchClient, Keys, RotatingKeys
     from duecourse.ports.runtime import Clock
 
 
@@ -44,7 +44,7 @@ class ChannelLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class InboundDeps:
-    proofs: Keys
+    proofs: RotatingKeys
     new_id: Callable[[], str]
 
 

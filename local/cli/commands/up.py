@@ -56,6 +56,8 @@ def _parse_host(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
+    from duecourse.domain.errors import SettingsError
+
     from local.runtime.api_gateway import Gateway
     from local.runtime.server import Server
     from local.runtime.stack import DEFAULT_TOKEN, Stack
@@ -65,7 +67,10 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("DUECOURSE_TOKEN must be ASCII without spaces")
     _check_port(options.port)  # before the stack starts, which takes seconds
     stack = Stack(is_clock_manual=options.clock == "manual", token=token)
-    stack.start(log_level="INFO" if options.verbose else "WARNING")
+    try:
+        stack.start(log_level="INFO" if options.verbose else "WARNING")
+    except SettingsError as error:
+        raise UsageError(str(error)) from None
     try:
         server = Server(Gateway(stack), options.port, tunnel_hosts=options.allow_host)
     except OSError as error:

@@ -12,6 +12,7 @@ from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.tasks.handler import Handler, RunContext
 from duecourse.domain.tasks.outcome_marker import INSTRUCTION, Failed, NoOutcome, parse_outcome
 from duecourse.domain.tasks.task import Task
+from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, redact
 from duecourse.handlers.budget_reservation import (
     release_reservation,
     reserve_budget,
@@ -60,7 +61,8 @@ class ActionHandler(Handler):
             )
             call_cost.cost = reply.cost
         _require_outcome(reply.text, is_verified_later=context.task.verify)
-        return {"reply": reply.text[-REPLY_LIMIT:]}
+        # Redact before truncating: redaction does not recognise half of a secret.
+        return {"reply": redact(reply.text, MAX_REDACTED_LENGTH)[-REPLY_LIMIT:]}
 
     def _provider(self, context: RunContext) -> Provider:
         return get_provider(context.task.provider, self.providers)

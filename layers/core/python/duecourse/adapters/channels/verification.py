@@ -31,8 +31,8 @@ def require_match(name: str, *, actual: str, expected: Iterable[str]) -> None:
     Compares with each in constant time.
     """
     # compare_digest accepts non-ASCII values only as bytes.
-    given, *known = [text.encode("utf-8", "surrogatepass") for text in (actual, *expected)]
-    if not any([hmac.compare_digest(given, one) for one in known]):  # noqa: C419 - all are compared
+    received, *known = [text.encode("utf-8", "surrogatepass") for text in (actual, *expected)]
+    if not any([hmac.compare_digest(received, one) for one in known]):  # noqa: C419 - all are compared
         raise NotVerifiedError(f"the {name} is {'wrong' if actual else 'missing'}")
 
 

@@ -15,7 +15,7 @@ from duecourse.domain.text.formatting import (
     to_one_line,
     truncate,
 )
-from duecourse.domain.text.redaction import truncate_middle
+from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, redact, truncate_middle
 
 ERROR_LIMIT = 300
 REPLY_LIMIT = 1_500
@@ -169,4 +169,4 @@ def format_last_error(task: Task) -> str:
 def _reply_lines(task: Task) -> list[str]:
     """Return the provider's reply without its outcome marker."""
     text = reply_text(task.run.mutation.result if task.run else None)
-    return [truncate(text, REPLY_LIMIT)] if text else []
+    return [truncate(redact(text, MAX_REDACTED_LENGTH), REPLY_LIMIT)] if text else []

@@ -215,7 +215,7 @@ def test_an_environment_variable_has_one_value_in_all_functions(template: Templa
 
 def test_no_environment_variable_holds_a_secret(template: Template) -> None:
     secrets = resources_of_type(template, "AWS::SecretsManager::Secret")
-    names = [{"Ref": secret} for secret in secrets]
+    names: list[Any] = [{"Ref": secret} for secret in secrets]
     names.append({"Fn::Join": [",", {"Ref": "WebhookSecretArns"}]})
     for name, value in _environments(template):
         assert "resolve:" not in json.dumps(value), f"{name} would be filled in with a secret"

@@ -12,6 +12,7 @@ from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.tasks.handler import Handler, RunContext
 from duecourse.domain.tasks.outcome_marker import INSTRUCTION, Failed, NoOutcome, parse_outcome
 from duecourse.domain.tasks.task import Task
+from duecourse.domain.text.quotation import quote
 from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, redact
 from duecourse.handlers.budget_reservation import (
     release_reservation,
@@ -81,10 +82,10 @@ def _require_outcome(reply: str, *, is_verified_later: bool) -> None:
 
 
 def _guidance_with_last_error(task: Task) -> Sequence[str]:
-    """Return the guidance, on a retry with the last error."""
+    """Return the guidance, on a retry with the last error as a quotation."""
     if not task.retry_count or task.last_error is None:
         return task.guidance
-    return (*task.guidance, f"The last error was: {task.last_error}")
+    return (*task.guidance, quote("The last error was:", task.last_error))
 
 
 def _build_request(context: RunContext) -> ProviderRequest:

@@ -19,6 +19,7 @@ from duecourse.domain.tasks.run import (
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait
 from duecourse.domain.tasks.wait_text import describe_wait
+from duecourse.domain.text.quotation import unquote
 from duecourse.domain.text.redact_json import redact_json
 from duecourse.domain.time.instant import to_text, to_text_or_none
 
@@ -71,6 +72,7 @@ def task_to_json(task: Task) -> dict[str, Any]:
     converted = {
         **_wait_to_json(task.wait),
         "payload": mask_payload(task.type, task.payload),
+        "guidance": [unquote(hint) for hint in task.guidance],
     }
     return {
         name: converted[name] if name in converted else to_plain(getattr(task, name))

@@ -22,6 +22,7 @@ from local.cli.commands import (
     token,
     up,
     watch,
+    webhook_key,
 )
 from local.cli.errors import UsageError
 
@@ -45,6 +46,7 @@ _COMMANDS = {
     "invoke": (invoke.add_arguments, "run one function with an event file"),
     "check-handler": (check_handler.add_arguments, "crash a handler at every point of a run"),
     "token": (token.add_arguments, "create, replace or revoke API tokens of a deployed stack"),
+    "webhook-key": (webhook_key.add_arguments, "print the key that verifies webhooks to a host"),
     "completion": (completion.add_arguments, "print a completion script for your shell"),
 }
 

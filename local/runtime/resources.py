@@ -10,11 +10,13 @@ from duecourse.adapters.channels.platform import SecretKey
 from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken, hash_secret
+from duecourse.domain.errors import SettingsError
 
 from local.runtime import aws_clients
 from local.runtime.template import ACCOUNT, REGION, Resolver, resources_of_type
 
 SIGNING_KEY = "ZHVlY291cnNlIG9uIGEgbGFwdG9wIHNpZ25zIHdpdGggdGhpcw=="
+WEBHOOK_SECRETS_VARIABLE = "WEBHOOK_SECRETS"
 PROVIDER_KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
@@ -77,6 +79,30 @@ def _make_secrets(template: dict[str, Any], resolver: Resolver, token: str) -> N
     for name in resources_of_type(template, "AWS::SecretsManager::Secret"):
         made = client.create_secret(Name=name, SecretString=contents[name])
         resolver.register(name, made["ARN"])
+
+
+def make_webhook_secrets() -> list[str]:
+    """Create the secrets that headers of webhooks may name, and return their ARNs.
+
+    `WEBHOOK_SECRETS` holds them as JSON: an object of names and texts. Raises SettingsError.
+    """
+    client = aws_clients.client("secretsmanager")
+    secrets = _parse_texts(os.environ.get(WEBHOOK_SECRETS_VARIABLE) or "{}")
+    return [
+        str(client.create_secret(Name=name, SecretString=text)["ARN"])
+        for name, text in secrets.items()
+    ]
+
+
+def _parse_texts(text: str) -> dict[str, str]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
+        problem = f"{WEBHOOK_SECRETS_VARIABLE} must be JSON: an object of names and texts"
+        raise SettingsError([problem])
+    return found
 
 
 def _make_buses(template: dict[str, Any], resolver: Resolver) -> None:

@@ -22,7 +22,7 @@ from local.runtime.functions import Functions
 from local.runtime.moto_backend import MotoBackend
 from local.runtime.outbox import Outbox, OutboxChannel
 from local.runtime.queue_sources import MAX_BATCHES, make_queue_sources
-from local.runtime.resources import make_resources, read_chat_tokens
+from local.runtime.resources import make_resources, make_webhook_secrets, read_chat_tokens
 from local.runtime.sample_tasks import create_sample_tasks
 from local.runtime.scheduler import Scheduler, Source
 from local.runtime.schedules import Schedule, make_schedules
@@ -178,6 +178,7 @@ class Stack:
             | {"LAMBDA_FUNCTIONS": self._lambda_functions, "CHANNELS": ",".join(read_chat_tokens())}
             | {"ADAPT_DELAYS": self._adapt_delays}
             | self._chat_environment
+            | {"WEBHOOK_SECRET_ARNS": ",".join(make_webhook_secrets())}
         )
         self._register_adapters()
         return self._build_sources(resolver)

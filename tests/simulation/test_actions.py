@@ -135,7 +135,8 @@ def test_a_rejection_reason_reaches_the_provider(client: StackClient, receiver: 
     task = run_action(client, receiver, verify=True)
     client.call("POST", f"/tasks/{task['id']}/reject", {"reason": "the tests are red"})
     client.advance("10m")
-    assert "| rejected: the tests are red" in prompt_of(receiver, 1)["user"].splitlines()
+    assert "| rejected:\n| > the tests are red\n" in prompt_of(receiver, 1)["user"]
+    assert client.task(task["id"])["guidance"][0] == "rejected: the tests are red"
 
 
 def test_the_same_request_has_the_same_idempotency_key(
@@ -160,9 +161,8 @@ def test_the_last_error_reaches_the_provider(client: StackClient, receiver: Rece
     receiver.answer(200, completion_of(SUCCESS))
     task = run_action(client, receiver, policy="omega")
     client.advance("10m")
-    assert (
-        f"| The last error was: {task['last_error']}" in prompt_of(receiver, 1)["user"].splitlines()
-    )
+    note = f"| The last error was:\n| > {task['last_error']}"
+    assert prompt_of(receiver, 1)["user"].endswith(note)
 
 
 def test_a_verifier_gets_the_task_and_the_report(client: StackClient, receiver: Receiver) -> None:
@@ -172,7 +172,8 @@ def test_a_verifier_gets_the_task_and_the_report(client: StackClient, receiver: 
         verifier = {"provider": "openai", "endpoint": verifier_api.url("/v1"), "model": MODEL}
         task = run_action(client, receiver, verify=True, payload={"verifier": verifier})
         prompt = prompt_of(verifier_api)
-    assert prompt["user"] == f"The task:\nfix the build\n\nThe report:\n{SUCCESS}"
+    report = SUCCESS.replace("\n", "\n> ")
+    assert prompt["user"] == f"The task:\nfix the build\n\nThe report:\n> {report}"
     assert "Judge whether it was done" in prompt["system"]
     assert task["status"] == "completed"
 

@@ -5,19 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
 import socket
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from duecourse.app import stores
 from duecourse.domain.time.instant import from_text
 
+from local.runtime import aws_clients
 from local.runtime.resources import SIGNING_KEY
 from tests.support.api_response import ApiResponse
 from tests.support.receiver import ReceivedRequest, Receiver
 from tests.support.stack_client import StackClient
 
+NEW_SIGNING_KEY = base64.b64encode(bytes(range(33))).decode()
 DUE_AT = "2026-02-17T12:00:10.000Z"
 
 
@@ -25,6 +31,26 @@ DUE_AT = "2026-02-17T12:00:10.000Z"
 def receiver() -> Iterator[Receiver]:
     with Receiver() as receiver:
         yield receiver
+
+
+class FakeResolver:
+    """A resolver for the known names; all others do not exist."""
+
+    def __init__(self) -> None:
+        self.addresses: dict[str, list[str]] = {"127.0.0.1": ["127.0.0.1"]}
+
+    def resolve(self, host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+        if host not in self.addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "no such name")
+        kind = socket.SOCK_STREAM
+        return [(socket.AF_INET, kind, 6, "", (address, port)) for address in self.addresses[host]]
+
+
+@pytest.fixture
+def resolver(monkeypatch: pytest.MonkeyPatch) -> FakeResolver:
+    resolver = FakeResolver()
+    monkeypatch.setattr(socket, "getaddrinfo", resolver.resolve)
+    return resolver
 
 
 def create_webhook(client: StackClient, url: str, **more: Any) -> str:
@@ -44,12 +70,24 @@ def runs_of(client: StackClient, task: dict[str, Any]) -> list[dict[str, Any]]:
     return client.items(f"/tasks/{task['id']}/runs")
 
 
-def signature_of(sent: ReceivedRequest) -> str:
+def host_key(host: str, master: str = SIGNING_KEY) -> bytes:
+    """Derive the key of a host by RFC 5869, without the product's code."""
+    salt = b"duecourse webhook signing key of a host"
+    return HKDF(SHA256(), 32, salt=salt, info=host.encode()).derive(base64.b64decode(master))
+
+
+def signature_of(sent: ReceivedRequest, key: bytes | None = None) -> str:
     """Compute the signature by the Standard Webhooks specification, without the product's code."""
     signed = f"{sent.headers['webhook-id']}.{sent.headers['webhook-timestamp']}."
-    key = base64.b64decode(SIGNING_KEY)
+    key = key or host_key("127.0.0.1")
     digest = hmac.new(key, signed.encode() + sent.body, hashlib.sha256).digest()
     return "v1," + base64.b64encode(digest).decode()
+
+
+def is_valid(sent: ReceivedRequest, key: bytes | None = None) -> bool:
+    """Verify the request as a receiver with that key does."""
+    signatures = sent.headers["webhook-signature"].split(" ")
+    return any(hmac.compare_digest(one, signature_of(sent, key)) for one in signatures)
 
 
 # The request
@@ -61,21 +99,21 @@ def test_a_webhook_is_one_signed_post(client: StackClient, receiver: Receiver) -
     [sent] = receiver.requests
     assert (sent.method, sent.path, sent.json) == ("POST", "/hook?a=1", body)
     assert (sent.headers["content-type"], sent.headers["x-team"]) == ("application/json", "tides")
-    assert hmac.compare_digest(sent.headers["webhook-signature"], signature_of(sent))
+    assert is_valid(sent)
     assert task["status"] == "completed"
 
 
 def test_a_signature_covers_body_time_and_id(client: StackClient, receiver: Receiver) -> None:
     run_webhook(client, receiver.url("/hook"))
     [sent] = receiver.requests
-    assert signature_of(sent) == sent.headers["webhook-signature"]
+    assert is_valid(sent)
     for name in ("webhook-id", "webhook-timestamp"):
         changed = ReceivedRequest(
             sent.method, sent.path, {**sent.headers, name: sent.headers[name] + "0"}, sent.body
         )
-        assert signature_of(changed) != sent.headers["webhook-signature"]
+        assert not is_valid(changed)
     other = ReceivedRequest(sent.method, sent.path, sent.headers, sent.body + b" ")
-    assert signature_of(other) != sent.headers["webhook-signature"]
+    assert not is_valid(other)
 
 
 def test_the_timestamp_is_the_time_of_the_clock(client: StackClient, receiver: Receiver) -> None:
@@ -109,7 +147,63 @@ def test_the_signing_key_is_not_exposed(client: StackClient, receiver: Receiver)
     receiver.answer(500, b"no")
     task = run_webhook(client, receiver.url("/hook"))
     visible = [task, *runs_of(client, task), *client.items(f"/tasks/{task['id']}/history")]
-    assert SIGNING_KEY not in str(visible) + str(receiver.requests)
+    shown = str(visible) + str(receiver.requests)
+    for key in (SIGNING_KEY, base64.b64encode(host_key("127.0.0.1")).decode()):
+        assert key not in shown
+
+
+def put_signing_keys(client: StackClient, **keys: str | list[str]) -> None:
+    """Replace the signing secret, and wait until the worker reads it again."""
+    secret_id = stores.settings().webhook_signing_secret
+    secrets = aws_clients.client("secretsmanager")
+    secrets.put_secret_value(SecretId=secret_id, SecretString=json.dumps(keys))
+    client.advance("5m")
+
+
+def test_a_receiver_cannot_sign_for_another(
+    client: StackClient, receiver: Receiver, resolver: FakeResolver
+) -> None:
+    hosts = ["one.example", "other.example"]
+    resolver.addresses |= {key: ["127.0.0.1"] for key in hosts}
+    for host in hosts:
+        run_webhook(client, receiver.url("/hook", host=host))
+    one, other = receiver.requests
+    one_key, other_key = map(host_key, hosts)
+    assert (is_valid(one, one_key), is_valid(other, other_key)) == (True, True)
+    assert (is_valid(one, other_key), is_valid(other, one_key)) == (False, False)
+
+
+def test_a_signing_key_is_replaced_without_a_refused_request(
+    client: StackClient, receiver: Receiver
+) -> None:
+    def who_accepts() -> tuple[bool, bool]:
+        """Return whether a receiver with the old key accepts, and one with the new."""
+        run_webhook(client, receiver.url("/hook"))
+        keys = [host_key("127.0.0.1", key) for key in (SIGNING_KEY, NEW_SIGNING_KEY)]
+        return is_valid(receiver.requests[-1], keys[0]), is_valid(receiver.requests[-1], keys[1])
+
+    assert who_accepts() == (True, False)
+    put_signing_keys(client, webhook_signing=[NEW_SIGNING_KEY, SIGNING_KEY])
+    assert who_accepts() == (True, True)
+    put_signing_keys(client, webhook_signing=[NEW_SIGNING_KEY])
+    assert who_accepts() == (False, True)
+
+
+def test_a_receiver_with_the_shared_key_is_served_until_the_key_is_removed(
+    client: StackClient, receiver: Receiver
+) -> None:
+    """Before each host had its own key, every receiver verified by the stack's own."""
+
+    def is_accepted() -> bool:
+        run_webhook(client, receiver.url("/hook"))
+        return is_valid(receiver.requests[-1], base64.b64decode(SIGNING_KEY))
+
+    assert is_accepted()
+    put_signing_keys(client, webhook_signing=NEW_SIGNING_KEY, webhook_signing_shared=SIGNING_KEY)
+    assert is_accepted()
+    put_signing_keys(client, webhook_signing=NEW_SIGNING_KEY, webhook_signing_shared="")
+    assert not is_accepted()
+    assert is_valid(receiver.requests[-1], host_key("127.0.0.1", NEW_SIGNING_KEY))
 
 
 # The response
@@ -132,9 +226,7 @@ def test_a_server_error_is_retried_with_the_same_key(
     keys = {sent.headers["idempotency-key"] for sent in receiver.requests}
     assert keys == {runs[0]["mutation"]["key"]}
     assert len({sent.headers["webhook-timestamp"] for sent in receiver.requests}) == 3
-    assert all(
-        sent.headers["webhook-signature"] == signature_of(sent) for sent in receiver.requests
-    )
+    assert all(map(is_valid, receiver.requests))
 
 
 def test_the_next_occurrence_has_another_key(client: StackClient, receiver: Receiver) -> None:
@@ -364,26 +456,6 @@ def test_an_edit_cannot_set_a_private_address(client: StackClient, receiver: Rec
 def test_a_reserved_header_is_refused(client: StackClient, name: str) -> None:
     answer = post_webhook(client, "https://example.com/", headers={name: "x"})
     assert (answer.status, answer.body["errors"][0]["field"]) == (422, "payload")
-
-
-class FakeResolver:
-    """A resolver for the known names; all others do not exist."""
-
-    def __init__(self) -> None:
-        self.addresses: dict[str, list[str]] = {"127.0.0.1": ["127.0.0.1"]}
-
-    def resolve(self, host: str, port: int, *_: Any, **__: Any) -> list[Any]:
-        if host not in self.addresses:
-            raise socket.gaierror(socket.EAI_NONAME, "no such name")
-        kind = socket.SOCK_STREAM
-        return [(socket.AF_INET, kind, 6, "", (address, port)) for address in self.addresses[host]]
-
-
-@pytest.fixture
-def resolver(monkeypatch: pytest.MonkeyPatch) -> FakeResolver:
-    resolver = FakeResolver()
-    monkeypatch.setattr(socket, "getaddrinfo", resolver.resolve)
-    return resolver
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,9 @@ def test_the_provider_reviews_the_spec_and_its_reply_is_used(
     assert first == f"fix the build\n\nThe specification:\n{SPEC}"
     assert review.startswith(f"{task['short_id']}-SPEC-REVIEW: ")
     assert all(part in review for part in (COMPILE, "fix the build", SPEC, "code_error"))
-    assert "| The specification was reviewed: Write which foo is meant." in last.splitlines()
+    assert "| The specification was reviewed:\n| > Write which foo is meant.\n" in last
+    answer = "The specification was reviewed: Write which foo is meant."
+    assert answer in client.task(task["id"])["guidance"]
     assert client.task(task["id"])["status"] == "completed"
     assert sent_texts(client)[-1].endswith("Built.")
 

@@ -137,6 +137,7 @@ def _redirect_external_services(receiver: Receiver) -> Iterator[None]:
         "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": receiver.url(""),
         "AWS_ENDPOINT_URL_LAMBDA": receiver.url(""),
         "LAMBDA_FUNCTIONS": "lights",
+        "WEBHOOK_SECRETS": '{"WebhookSecretArns": "Bearer x"}',  # named as what allows it
         "TELEGRAM_BOT_TOKEN": "1:token",
         "CHAT_ACTION_ACCESS": "telegram:111",
         "ADAPT_DELAYS": "on",
@@ -149,8 +150,9 @@ def _redirect_external_services(receiver: Receiver) -> Iterator[None]:
 def _call_external_services(client: StackClient, receiver: Receiver) -> None:
     """Run a webhook, providers, another function, and tasks that are verified."""
     receiver.answer(200, b'{"ok": true, "result": {}}')
+    header_secret = {"secret": "WebhookSecretArns"}
     for kind, payload in [
-        ("webhook", {"url": receiver.url("/hook")}),
+        ("webhook", {"url": receiver.url("/hook"), "headers": {"X-Key": header_secret}}),
         ("lambda", {"function": "lights"}),
         ("action", {"provider": "openai", "endpoint": receiver.url("/v1")}),
         ("action", {"provider": "bedrock"}),

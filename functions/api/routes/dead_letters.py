@@ -11,7 +11,9 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.json_body import parse_event_body
 from duecourse.app import journaling, queues, stores
 from duecourse.domain.access.scope import Scope
+from duecourse.domain.dispatch.dead_letter import LISTED_BODY_LIMIT, DeadLetter
 from duecourse.domain.errors import FieldError, InvalidFieldsError
+from duecourse.domain.text.redaction import redact_whole
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.domain.validation.fields import Fields, Reader, nullable, object_schema
 from duecourse.usecases.dead_letters.redrive import (
@@ -44,6 +46,7 @@ def _parse_ids(value: Any) -> list[str]:
     return value
 
 
+SEARCHED_BODY_LIMIT = 4 * LISTED_BODY_LIMIT  # more, because half of a secret is not recognized
 QUERY = Query({"limit": integer_up_to(100, default=50), "cursor": CURSOR})
 IDS = Reader(_parse_ids, {"type": "array", "items": {"type": "string"}, "maxItems": MAX_BATCH_SIZE})
 EXAMPLE_IDS = {"ids": ["4c1f2a9e-77a0-4b4c-9d53-0a6c1d1f8f10"]}
@@ -76,7 +79,7 @@ def list_dead_letters() -> Response[str]:
     )
     found = list(islice(letters, limit + 1))  # one more shows whether another page follows
     next_cursor = cursor.encode(found[limit - 1].sort_key) if len(found) > limit else None
-    items = [letter.to_listing_json() for letter in found[:limit]]
+    items = [_letter_to_json(letter) for letter in found[:limit]]
     return json_response({"items": items, "next_cursor": next_cursor})
 
 
@@ -130,6 +133,12 @@ def drop_dead_letters() -> Response[str]:
     dropped = [letter.id for letter in found]
     left = {one: NOT_FOUND for one in ids if one not in dropped}
     return json_response({"dropped": dropped, "left": _skipped_to_json(left)})
+
+
+def _letter_to_json(letter: DeadLetter) -> dict[str, Any]:
+    """Return the letter with the beginning of its body, in which secrets are redacted."""
+    body = redact_whole(letter.body[:SEARCHED_BODY_LIMIT])[:LISTED_BODY_LIMIT]
+    return {**letter.to_listing_json(), "body": body}
 
 
 def _skipped_to_json(reasons: Mapping[str, str]) -> list[dict[str, str]]:

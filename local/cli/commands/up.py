@@ -76,7 +76,10 @@ def run(options: argparse.Namespace) -> None:
     check_aws_port(options)
     backend = MotoBackend()
     stack = Stack(is_clock_manual=options.clock == "manual", token=token, backend=backend)
-    stack.start(log_level="INFO" if options.verbose else "WARNING")
+    try:
+        stack.start(log_level="INFO" if options.verbose else "WARNING")
+    except SettingsError as error:
+        raise UsageError(str(error)) from None
     try:
         chat_access.chat_settings()  # a wrong entry is reported now, not when somebody writes
         server = Server(Gateway(stack), options.port, tunnel_hosts=options.allow_host)

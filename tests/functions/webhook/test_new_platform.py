@@ -19,7 +19,7 @@ from duecourse.adapters.channels.platform import (
     SecretKey,
 )
 from duecourse.adapters.channels.registry import PLATFORMS
-from duecourse.adapters.channels.verification import require_match, require_secret
+from duecourse.adapters.channels.verification import require_match, require_secrets
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
@@ -72,7 +72,7 @@ class PigeonInboundParser:
     deps: InboundDeps
 
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
-        expected = require_secret(self.deps.proofs, NAME)
+        expected = require_secrets(self.deps.proofs, NAME)
         require_match("ring", actual=request.header("x-ring"), expected=expected)
         body = request.json_object()
         sender_id, text = body["who"], body["text"]

@@ -212,7 +212,11 @@ def test_the_provider_receives_the_description_and_the_guidance_separately() -> 
 
 @pytest.mark.parametrize(
     ("retry_count", "last_error", "expected"),
-    [(1, "boom", ("look here", "The last error was: boom")), (0, "boom", None), (1, None, None)],
+    [
+        (1, "boom", ("look here", "The last error was:\n> boom")),
+        (0, "boom", None),
+        (1, None, None),
+    ],
     ids=["a retry", "nothing failed lately", "nobody knows why"],
 )
 def test_the_provider_receives_the_last_error_on_a_retry(

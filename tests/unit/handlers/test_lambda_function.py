@@ -193,6 +193,12 @@ def remote(functions: Functions, **options: Any) -> RemoteHandler:
     return remote_handler("bill", functions, ManualClock(NOW), **options)
 
 
+def test_secrets_in_a_response_are_not_stored() -> None:
+    functions = Functions({"id": 7, "login": {"password": "hunter22"}, "log": ["token=hunter22"]})
+    expected = {"id": 7, "login": {"password": "[redacted]"}, "log": ["token=[redacted]"]}
+    assert mutate(functions, a_context()) == expected
+
+
 @pytest.mark.parametrize("phase", ["prepare", "mutate", "emit", "reconcile"])
 def test_each_phase_is_sent_with_the_full_context(phase: str) -> None:
     functions = Functions({"applied": None})
@@ -209,6 +215,13 @@ def test_each_phase_is_sent_with_the_full_context(phase: str) -> None:
         "prepared": {"p": 1},
         "result": {"r": 2},
     }
+
+
+def test_a_phase_gets_the_secrets_of_the_payload_unmasked() -> None:
+    functions, work = Functions(), a_context(password="hunter22")
+    assert task_to_json(work.task)["payload"]["password"] == "[redacted]"
+    remote(functions).mutate(work)
+    assert functions.call[1]["task"]["payload"]["password"] == "hunter22"
 
 
 @pytest.mark.parametrize("phase", ["prepare", "mutate"])

@@ -6,10 +6,13 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from duecourse.adapters.http.client import SsrfSafeHttpClient
 from duecourse.domain.errors import NotAttemptedError, NotConfiguredError
 from duecourse.domain.failures.failure import Failure
@@ -17,25 +20,27 @@ from duecourse.domain.http.exchange import HttpResponse, NoResponseError, NotSen
 from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.handler import RunContext, capabilities_of, check_payload
 from duecourse.domain.tasks.run import IndeterminatePolicy
-from duecourse.handlers.webhook import WebhookHandler, WebhookRefusedError
+from duecourse.handlers.webhook import HeaderSecretError, WebhookHandler, WebhookRefusedError
 from duecourse.version import __version__
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID, a_task
 from tests.support.fakes.clock import ManualClock
-from tests.support.receiver import Receiver
+from tests.support.receiver import ReceivedRequest, Receiver
+from tests.unit.domain.http.test_ip_rules import INTERNAL
 
 KEY = bytes(range(32))
+OLD_KEY = bytes(range(32, 64))
 MINUTE = timedelta(minutes=1)
 URL = "https://hooks.example/hook"
 TOKEN = "Bearer s3cret"
 
 
 class FixedKeys:
-    def __init__(self, **secrets: str) -> None:
+    def __init__(self, **secrets: str | list[str]) -> None:
         self._secrets = secrets
 
-    def get(self, name: str) -> str | None:
+    def get(self, name: str) -> str | list[str] | None:
         return self._secrets.get(name)
 
 
@@ -48,20 +53,24 @@ SIGNING = FixedKeys(webhook_signing="whsec_" + base64.b64encode(KEY).decode())
 
 
 class TimedHttpClient:
-    """Records the timeout of each request."""
+    """Records each request."""
 
     def __init__(self) -> None:
         self.timeouts: list[timedelta] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.bodies: list[bytes] = []
 
     def post(
         self,
         url: str,  # noqa: ARG002
-        body: bytes,  # noqa: ARG002
-        headers: Mapping[str, str],  # noqa: ARG002
+        body: bytes,
+        headers: Mapping[str, str],
         *,
         timeout: timedelta,
     ) -> HttpResponse:
         self.timeouts.append(timeout)
+        self.headers.append(headers)
+        self.bodies.append(body)
         return HttpResponse(200, {}, b"")
 
 
@@ -90,9 +99,9 @@ def run(receiver: Receiver, handler: WebhookHandler = HANDLER, **payload: Any) -
     return handler.mutate(work_of({"url": receiver.url("/hook"), **payload}))
 
 
-def refused(receiver: Receiver) -> WebhookRefusedError:
+def refused(receiver: Receiver, **payload: Any) -> WebhookRefusedError:
     with pytest.raises(WebhookRefusedError) as error:
-        run(receiver)
+        run(receiver, **payload)
     return error.value
 
 
@@ -236,7 +245,8 @@ def test_a_header_value_must_be_one_line(value: str) -> None:
 @pytest.mark.parametrize("value", [None, 5, True, ["x"], "x" * 2_001])
 def test_a_header_value_must_be_a_string(value: Any) -> None:
     problem = problem_with(url=URL, headers={"X-A": value})
-    assert problem == "headers: every value must be a string of at most 2,000 characters"
+    allowed = 'a string of at most 2,000 characters, or {"secret": "NAME"}'
+    assert problem == f"headers: every value must be {allowed}"
 
 
 @pytest.mark.parametrize("timeout", [0, 31, -1, 1.5, "10", None, True])
@@ -287,17 +297,71 @@ def test_the_headers_of_the_payload_are_sent(receiver: Receiver) -> None:
     assert headers["content-type"] == "application/cloudevents+json"
 
 
-def test_the_request_is_signed(receiver: Receiver) -> None:
+def signatures_of(request: ReceivedRequest) -> list[str]:
+    return request.headers["webhook-signature"].split(" ")
+
+
+def sign(key: bytes, request: ReceivedRequest) -> str:
+    content = f"key-1.{int(NOW.timestamp())}.".encode() + request.body
+    return "v1," + base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()
+
+
+def host_key(master: bytes, host: str) -> bytes:
+    """Derive the key as documented, without the product's code."""
+    salt = b"duecourse webhook signing key of a host"
+    return HKDF(SHA256(), 32, salt=salt, info=host.encode()).derive(master)
+
+
+def test_the_request_is_signed_with_the_key_of_its_host(receiver: Receiver) -> None:
     run(receiver, body={"a": 1})
     (request,) = receiver.requests
-    timestamp = str(int(NOW.timestamp()))
-    content = b"key-1." + timestamp.encode() + b"." + request.body
-    signature = base64.b64encode(hmac.digest(KEY, content, hashlib.sha256)).decode()
-    assert request.headers["webhook-timestamp"] == timestamp
-    assert request.headers["webhook-signature"] == f"v1,{signature}"
+    assert request.headers["webhook-timestamp"] == str(int(NOW.timestamp()))
+    assert sign(host_key(KEY, "127.0.0.1"), request) in signatures_of(request)
+    assert sign(host_key(KEY, "hooks.example"), request) not in signatures_of(request)
 
 
-@pytest.mark.parametrize("keys", [FixedKeys(), FixedKeys(webhook_signing="")])
+@pytest.mark.parametrize(
+    ("shared", "former_keys"),
+    [
+        ({}, [KEY]),  # as before each host had its own key
+        ({"webhook_signing_shared": ""}, []),
+        ({"webhook_signing_shared": base64.b64encode(OLD_KEY).decode()}, [OLD_KEY]),
+    ],
+)
+def test_the_shared_key_signs_too_until_it_is_switched_off(
+    receiver: Receiver, shared: dict[str, str], former_keys: list[bytes]
+) -> None:
+    keys = FixedKeys(webhook_signing=base64.b64encode(KEY).decode(), **shared)
+    run(receiver, replace(HANDLER, keys=keys))
+    (request,) = receiver.requests
+    expected = [host_key(KEY, "127.0.0.1"), *former_keys]
+    assert signatures_of(request) == [sign(key, request) for key in expected]
+
+
+def test_both_keys_sign_during_a_rotation(receiver: Receiver) -> None:
+    secrets = [base64.b64encode(key).decode() for key in (KEY, OLD_KEY)]
+    keys = FixedKeys(webhook_signing=secrets, webhook_signing_shared="")
+    run(receiver, replace(HANDLER, keys=keys))
+    (request,) = receiver.requests
+    expected = [host_key(key, "127.0.0.1") for key in (KEY, OLD_KEY)]
+    assert signatures_of(request) == [sign(key, request) for key in expected]
+
+
+@pytest.mark.parametrize(
+    "url", ["https://Hooks.Example/a", "https://hooks.example.:8443/b?c", "https://hooks.example"]
+)
+def test_every_form_of_a_host_has_the_same_key(url: str) -> None:
+    http_client = TimedHttpClient()
+    replace(HANDLER, http_client=http_client).mutate(work_of({"url": url}))
+    [headers] = http_client.headers
+    content = f"key-1.{int(NOW.timestamp())}.".encode() + http_client.bodies[0]
+    digest = hmac.digest(host_key(KEY, "hooks.example"), content, hashlib.sha256)
+    assert headers["webhook-signature"].startswith("v1," + base64.b64encode(digest).decode())
+
+
+@pytest.mark.parametrize(
+    "keys", [FixedKeys(), FixedKeys(webhook_signing=""), FixedKeys(webhook_signing=[" "])]
+)
 def test_without_a_secret_nothing_is_sent(receiver: Receiver, keys: FixedKeys) -> None:
     handler = WebhookHandler(HANDLER.http_client, keys, HANDLER.clock, is_loopback_allowed=True)
     with pytest.raises(
@@ -332,6 +396,79 @@ def test_the_timeout_is_bounded_by_the_remaining_time(
     handler = WebhookHandler(http_client, SIGNING, ManualClock(NOW))
     handler.mutate(work_of({"url": URL, **payload}, deadline=NOW + timedelta(seconds=seconds_left)))
     assert http_client.timeouts == [timedelta(seconds=timeout_seconds)]
+
+
+# Headers that name a secret.
+
+
+def test_a_secret_that_is_no_longer_listed_is_not_sent(receiver: Receiver) -> None:
+    handler = replace(HANDLER, header_secrets={"other": "x"})
+    with pytest.raises(HeaderSecretError) as error:
+        run(receiver, handler, headers={"X-Key": {"secret": "crm"}})
+    assert str(error.value) == "the secret crm is not among those that this stack may read"
+    assert (error.value.effect, receiver.connections) == (Effect.NONE, 0)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", *INTERNAL])
+def test_no_secret_is_sent_to_a_name_that_resolves_to_an_internal_address(
+    receiver: Receiver, address: str
+) -> None:
+    http_client = SsrfSafeHttpClient(resolve=lambda *_: [address])
+    handler = WebhookHandler(
+        http_client, SIGNING, HANDLER.clock, header_secrets={"crm": TOKEN, "other": TOKEN}
+    )
+    url, headers = f"https://hooks.example:{receiver.port}/", {"X-Key": {"secret": "crm"}}
+    with pytest.raises(NotSentError) as error:
+        handler.mutate(work_of({"url": url, "headers": headers}))
+    assert (error.value.code, receiver.connections) == ("address_refused", 0)
+    assert "s3cret" not in str(error.value)
+
+
+# What the receiver quotes.
+
+
+@pytest.mark.parametrize(
+    ("payload", "quoted"),
+    [
+        ({"headers": {"Authorization": "Bearer abcd-1234"}}, "invalid token abcd-1234"),
+        ({"headers": {"X-Key": "abcd-1234"}}, "got X-Key: abcd-1234"),
+        ({"body": {"a": ["abcd-1234"]}}, '{"a": ["abcd-1234"]}'),
+        ({"body": {"pin": 123_456_789}}, '"123456789"'),
+        ({"body": 'say "abcd-1234"'}, r'{"text": "say \"abcd-1234\""}'),
+        ({"body": "grün-abcd-1234"}, r'"gr\u00fcn-abcd-1234"'),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 422])
+def test_a_value_that_was_sent_is_removed_from_the_response(
+    receiver: Receiver, payload: dict[str, Any], quoted: str, status: int
+) -> None:
+    receiver.answer(status, f"hello. {quoted} {'z' * 3_000}".encode())
+    text = run(receiver, **payload)["body"] if status == 200 else str(refused(receiver, **payload))
+    assert "[redacted]" in text
+    assert ("1234" in text, "hello." in text) == (False, True)
+
+
+def test_a_query_value_is_removed_from_the_response_in_every_form(receiver: Receiver) -> None:
+    receiver.answer(200, b"token abcd%2D1234, that is abcd-1234")
+    result = HANDLER.mutate(work_of({"url": receiver.url("/hook?token=abcd%2D1234")}))
+    assert result["body"] == "token [redacted], that is [redacted]"
+
+
+def test_a_recognized_secret_in_a_response_is_redacted(receiver: Receiver) -> None:
+    receiver.answer(200, b'{"password": "hunter2", "id": 7}')
+    assert run(receiver)["body"] == '{"password": "[redacted]", "id": 7}'
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [{"headers": {"Content-Type": "application/json"}}, {"body": {"kind": "order"}}],
+)
+def test_a_short_value_or_a_media_type_stays_in_a_response(
+    receiver: Receiver, payload: dict[str, Any]
+) -> None:
+    answer = "expected application/json with an order"
+    receiver.answer(200, answer.encode())
+    assert run(receiver, **payload)["body"] == answer
 
 
 # How the receiver's word is understood.

@@ -70,7 +70,9 @@ _TASK_FIELDS: Mapping[str, Schema] = {
     "guidance": with_description(list_of(TEXT), "Hints from earlier failures for the next run."),
     "policy": with_description(TEXT, "The policy that decides about failures."),
     "subject": with_description(NULLABLE_TEXT, "What the task works on; counts failures by it."),
-    "payload": with_description(ANY_OBJECT, "The input of the task's type."),
+    "payload": with_description(
+        ANY_OBJECT, "The input of the task's type. Secrets in it are shown as `[redacted]`."
+    ),
     "snooze_of": with_description(
         NULLABLE_TEXT, "The id of the snoozed reminder that this one repeats."
     ),

@@ -61,7 +61,7 @@ def test_a_completed_review_unblocks_the_task_and_adds_its_reply_to_the_guidance
         task, end_review(review_of(task), Status.COMPLETED, REVIEW_REPLY), at=LATER
     )
     assert (after.status, after.due_at, after.retry_count) == (Status.PENDING, LATER, 3)
-    assert after.guidance[-1] == "The specification was reviewed: Say which foo is meant."
+    assert after.guidance[-1] == "The specification was reviewed:\n> Say which foo is meant."
     assert after.guidance[:-1] == task.guidance
     assert (after.wait, after.blocked_at, after.rescheduled_at) == (None, None, None)
     assert after.reviewed_at == LATER
@@ -113,8 +113,8 @@ def test_a_secret_in_the_reply_is_redacted_even_at_the_truncation_point(before: 
 @pytest.mark.parametrize(
     ("status", "why"),
     [
-        (Status.FAILED, "The review of its specification failed: no such model"),
-        (Status.BLOCKED, "The review of its specification failed: no such model"),
+        (Status.FAILED, "The review of its specification failed:\n> no such model"),
+        (Status.BLOCKED, "The review of its specification failed:\n> no such model"),
         (Status.CANCELLED, "The review of its specification was cancelled."),
     ],
 )

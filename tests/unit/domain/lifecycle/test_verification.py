@@ -261,14 +261,14 @@ def test_the_rejection_reason_precedes_the_new_guidance() -> None:
     harness = Harness(a_task_to_verify(guidance=("an older note",)))
     task = reject_task(harness.task, "the link is broken", harness.failure_deps, at=NOW)
     older, reason, advice = task.guidance
-    assert (older, reason) == ("an older note", "rejected: the link is broken")
+    assert (older, reason) == ("an older note", "rejected:\n> the link is broken")
     assert advice.startswith("Read the whole error message")
 
 
 def test_a_policy_without_guidance_keeps_the_rejection_reason() -> None:
     harness = Harness(a_task_to_verify(policy="omega", max_retries=3))
     task = reject_task(harness.task, "the link is broken", harness.failure_deps, at=NOW)
-    assert task.guidance == ("rejected: the link is broken",)
+    assert task.guidance == ("rejected:\n> the link is broken",)
 
 
 @pytest.mark.parametrize("capabilities", [WITHOUT_EMIT, WITH_EMIT])
@@ -322,7 +322,7 @@ def test_a_verifier_that_rejects_reports_its_reason() -> None:
     assert harness.task.status is Status.PENDING_VERIFICATION, "until that is recorded"
     harness.record()
     assert (harness.task.status, harness.task.guidance[0]) == (
-        *(Status.PENDING, "rejected: no tests"),
+        *(Status.PENDING, "rejected:\n> no tests"),
     )
 
 

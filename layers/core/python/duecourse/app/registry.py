@@ -270,6 +270,7 @@ def _webhook_handler() -> Handler:
         secrets.signing_keys(),
         stores.clock(),
         is_loopback_allowed=_registrations.is_loopback_allowed,
+        header_secrets=secrets.header_secrets(),
     )
 
 

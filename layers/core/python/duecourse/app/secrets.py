@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from duecourse.app import stores
 
 if TYPE_CHECKING:
-    from duecourse.ports.integrations import ApiTokens, Keys, TokenList, TokenSource
+    from duecourse.ports.integrations import (
+        ApiTokens,
+        Keys,
+        NamedSecrets,
+        RotatingKeys,
+        TokenList,
+        TokenSource,
+    )
 
 
 @cache
@@ -37,14 +44,14 @@ def chat_tokens() -> TokenSource:
 
 
 @cache
-def chat_verification_keys() -> Keys:
+def chat_verification_keys() -> RotatingKeys:
     """Return the keys that verify incoming requests, by platform.
 
     It may also hold our bot's name at Telegram, as `telegram_bot_name`.
     """
-    from duecourse.adapters.aws.secret_keys import SecretKeys
+    from duecourse.adapters.aws.secret_keys import RotatingSecretKeys
 
-    return SecretKeys(
+    return RotatingSecretKeys(
         stores.settings().chat_verification_secret, stores.clock(), label="chat verification keys"
     )
 
@@ -57,9 +64,17 @@ def provider_keys() -> Keys:
 
 
 @cache
-def signing_keys() -> Keys:
-    from duecourse.adapters.aws.secret_keys import SecretKeys
+def signing_keys() -> RotatingKeys:
+    from duecourse.adapters.aws.secret_keys import RotatingSecretKeys
 
-    return SecretKeys(
+    return RotatingSecretKeys(
         stores.settings().webhook_signing_secret, stores.clock(), label="webhook signing keys"
     )
+
+
+@cache
+def header_secrets() -> NamedSecrets:
+    """Return the secrets that the headers of webhooks may name. Each is read on first use."""
+    from duecourse.adapters.aws.named_secrets import NamedSecretReader
+
+    return NamedSecretReader(stores.settings().webhook_secret_arns, stores.clock())

@@ -50,6 +50,7 @@ _LIST_VARIABLES = {
     "channels": "CHANNELS",
     "providers": "PROVIDERS",
     "lambda_functions": "LAMBDA_FUNCTIONS",
+    "webhook_secret_arns": "WEBHOOK_SECRET_ARNS",
 }
 _NUMBER_VARIABLES = {
     "shard_count": "SHARD_COUNT",
@@ -113,6 +114,7 @@ class Settings:
     channels: tuple[str, ...] = ()
     providers: tuple[str, ...] = ()
     lambda_functions: tuple[str, ...] = ()
+    webhook_secret_arns: tuple[str, ...] = ()
 
     @property
     def lease(self) -> timedelta:

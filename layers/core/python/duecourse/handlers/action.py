@@ -12,6 +12,8 @@ from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.tasks.handler import Handler, RunContext
 from duecourse.domain.tasks.outcome_marker import INSTRUCTION, Failed, NoOutcome, parse_outcome
 from duecourse.domain.tasks.task import Task
+from duecourse.domain.text.quotation import quote
+from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, redact
 from duecourse.handlers.budget_reservation import (
     release_reservation,
     reserve_budget,
@@ -60,7 +62,8 @@ class ActionHandler(Handler):
             )
             call_cost.cost = reply.cost
         _require_outcome(reply.text, is_verified_later=context.task.verify)
-        return {"reply": reply.text[-REPLY_LIMIT:]}
+        # Redact before truncating: redaction does not recognise half of a secret.
+        return {"reply": redact(reply.text, MAX_REDACTED_LENGTH)[-REPLY_LIMIT:]}
 
     def _provider(self, context: RunContext) -> Provider:
         return get_provider(context.task.provider, self.providers)
@@ -79,10 +82,10 @@ def _require_outcome(reply: str, *, is_verified_later: bool) -> None:
 
 
 def _guidance_with_last_error(task: Task) -> Sequence[str]:
-    """Return the guidance, on a retry with the last error."""
+    """Return the guidance, on a retry with the last error as a quotation."""
     if not task.retry_count or task.last_error is None:
         return task.guidance
-    return (*task.guidance, f"The last error was: {task.last_error}")
+    return (*task.guidance, quote("The last error was:", task.last_error))
 
 
 def _build_request(context: RunContext) -> ProviderRequest:

@@ -12,6 +12,7 @@ from duecourse.domain.errors import DuecourseError, NotConfiguredError
 from duecourse.domain.origin import Origin
 from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.tasks.handler import Handler, RunContext
+from duecourse.domain.text.redact_json import redact_json
 from duecourse.domain.validation.fields import object_field
 from duecourse.domain.validation.json_schema import parse_schema
 from duecourse.domain.validation.payload_keys import parse_bool, read_key
@@ -112,7 +113,7 @@ class EnrichHandler(Handler):
         answer = parse_answer(reply.text)
         if problems := parse_schema(context.task.payload["schema"]).find_errors(answer):
             raise AnswerSchemaError(problems)
-        return answer
+        return redact_json(answer)
 
     def emit(self, context: RunContext) -> None:
         if context.task.payload.get("tell"):

@@ -20,6 +20,7 @@ from duecourse.domain.tasks.handler import (
     RunContext,
     Unknown,
 )
+from duecourse.domain.text.redact_json import redact_json
 from duecourse.domain.validation.fields import choice_field, integer_field
 from duecourse.domain.validation.payload_keys import parse_named, read_key
 from duecourse.ports.integrations import Invoker
@@ -68,7 +69,7 @@ class LambdaHandler(Handler):
         }
         requested_timeout = timedelta(seconds=payload.get("timeout", DEFAULT_TIMEOUT))
         timeout = _time_left(context, requested_timeout, self.clock)
-        return _invoke(self.invoker, function, request, timeout)
+        return redact_json(_invoke(self.invoker, function, request, timeout))
 
 
 class RemoteHandler(Handler):
@@ -95,7 +96,8 @@ class RemoteHandler(Handler):
     def call_phase(self, phase: str, context: RunContext) -> Any:
         request = {
             "phase": phase,
-            "task": task_to_json(context.task),
+            # The function does the work, so it gets the payload as it is.
+            "task": {**task_to_json(context.task), "payload": dict(context.task.payload)},
             "key": context.idempotency_key,
             "attempt": context.attempt,
             "prepared": context.prepared,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from duecourse.domain.access.key_rotation import KeyOrKeys
     from duecourse.domain.access.tokens import ApiToken
     from duecourse.domain.chat.chat_message import ChatMessage
     from duecourse.domain.chat.message import Message
@@ -83,6 +84,26 @@ class TokenSource(Keys, Protocol):
         """Read the secret again on the next use, unless it was read some seconds ago.
 
         For a value that turned out to be missing or wrong: an operator may have replaced it.
+        """
+
+
+class RotatingKeys(Protocol):
+    def get(self, name: str) -> KeyOrKeys | None:
+        """Return the secret called `name`: one, or several while it is being replaced."""
+
+
+class NamedSecrets(Protocol):
+    """Secrets that tasks may use. Nobody else's can be read."""
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names, without reading any secret."""
+
+    def __getitem__(self, name: str) -> str:
+        """Return the text of the secret. Values are cached for some minutes.
+
+        Raises if it cannot be read.
         """
 
 

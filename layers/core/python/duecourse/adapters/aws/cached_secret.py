@@ -12,6 +12,7 @@ from duecourse.ports.runtime import Clock
 
 T = TypeVar("T")
 MIN_AGE = timedelta(seconds=30)
+_MISSING = "ResourceNotFoundException"
 
 
 class SecretUnreadableError(DuecourseError):
@@ -22,8 +23,9 @@ class SecretUnreadableError(DuecourseError):
     origin = Origin.NOT_ATTEMPTED
     cost = 0
 
-    def __init__(self, label: str, problem: str) -> None:
+    def __init__(self, label: str, problem: str, *, is_missing: bool = False) -> None:
         super().__init__(f"the secret of the {label} {problem}")
+        self.is_missing = is_missing
 
 
 def secrets_client() -> Any:
@@ -78,8 +80,9 @@ class CachedSecret(Generic[T]):
             self._client = self._client or self._make_client()
             answer = self._client.get_secret_value(SecretId=self._secret_id)
         except Exception as error:
+            code = _error_code(error)
             raise SecretUnreadableError(
-                self._label, f"cannot be read: {_error_code(error)}"
+                self._label, f"cannot be read: {code}", is_missing=code == _MISSING
             ) from error
         return answer.get("SecretString")
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from duecourse.adapters.channels.inbound import InboundParser
-    from duecourse.ports.integrations import Channel, HttpPatchClient, Keys, TokenSource, Topic
+    from duecourse.ports.integrations import (
+        Channel,
+        HttpPatchClient,
+        RotatingKeys,
+        TokenSource,
+        Topic,
+    )
     from duecourse.ports.runtime import Clock
 
 
@@ -44,7 +50,7 @@ class ChannelLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class InboundDeps:
-    proofs: Keys
+    proofs: RotatingKeys
     new_id: Callable[[], str]
 
 

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from duecourse.adapters.http.request_errors import NotVerifiedError
-from duecourse.ports.integrations import Keys
+from duecourse.domain.access.key_rotation import list_keys
+from duecourse.ports.integrations import RotatingKeys
 
 MAX_TIMESTAMP_AGE = timedelta(minutes=5)
 _MAX_TIMESTAMP_LENGTH = 12
 
 
-def require_secret(keys: Keys, name: str) -> str:
-    """Return the secret. Raises NotVerifiedError without one, since nothing could be verified."""
-    secret = (keys.get(name) or "").strip()
-    if not secret:
+def require_secrets(keys: RotatingKeys, name: str) -> list[str]:
+    """Return the secrets, of which several count while one is being replaced.
+
+    Raises NotVerifiedError without any, since nothing could be verified.
+    """
+    secrets = list_keys(keys.get(name))
+    if not secrets:
         raise NotVerifiedError("no secret is set")
-    return secret
+    return secrets
 
 
-def require_match(name: str, *, actual: str, expected: str) -> None:
-    """Compare in constant time. Raises NotVerifiedError, with `name`, if the values differ."""
+def require_match(name: str, *, actual: str, expected: Iterable[str]) -> None:
+    """Raise NotVerifiedError, with `name`, unless `actual` is one of `expected`.
+
+    Compares with each in constant time.
+    """
     # compare_digest accepts non-ASCII values only as bytes.
-    pair = [text.encode("utf-8", "surrogatepass") for text in (actual, expected)]
-    if not hmac.compare_digest(*pair):
+    received, *known = [text.encode("utf-8", "surrogatepass") for text in (actual, *expected)]
+    if not any([hmac.compare_digest(received, one) for one in known]):  # noqa: C419 - all are compared
         raise NotVerifiedError(f"the {name} is {'wrong' if actual else 'missing'}")
 
 

@@ -15,7 +15,8 @@ from duecourse.domain.text.formatting import (
     to_one_line,
     truncate,
 )
-from duecourse.domain.text.redaction import truncate_middle
+from duecourse.domain.text.quotation import unquote
+from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, redact, truncate_middle
 
 ERROR_LIMIT = 300
 REPLY_LIMIT = 1_500
@@ -126,7 +127,11 @@ def _format_block(task: Task) -> str:
 
 def _review_lines(task: Task) -> list[str]:
     is_failed = task.recovery_action is Action.ESCALATE_TO_HUMAN and is_review_failed(task)
-    return [to_one_line(task.guidance[-1], ERROR_LIMIT)] if is_failed and task.guidance else []
+    return (
+        [to_one_line(unquote(task.guidance[-1]), ERROR_LIMIT)]
+        if is_failed and task.guidance
+        else []
+    )
 
 
 def _format_diagnosis(task: Task) -> str:
@@ -169,4 +174,4 @@ def format_last_error(task: Task) -> str:
 def _reply_lines(task: Task) -> list[str]:
     """Return the provider's reply without its outcome marker."""
     text = reply_text(task.run.mutation.result if task.run else None)
-    return [truncate(text, REPLY_LIMIT)] if text else []
+    return [truncate(redact(text, MAX_REDACTED_LENGTH), REPLY_LIMIT)] if text else []

@@ -12,6 +12,8 @@ from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run import ProviderCall
 from duecourse.domain.time.instant import from_text, from_text_or_none, to_text
 
+REJECTION_LABEL = "rejected:"  # how the message about rejected work begins
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailureReport:

@@ -10,12 +10,14 @@ import re
 from dataclasses import dataclass
 
 from duecourse.domain.http.ip_rules import is_allowed, is_ip_literal, is_loopback
+from duecourse.domain.text.redaction import REDACTED, redact_whole
 
 MAX_URL_LENGTH = 2_000
 _ALLOWED_CHARACTERS = re.compile(r"[!-\[\]-~]*")  # visible ASCII without the backslash
 _URL_PATTERN = re.compile(
     r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<path>[^#]*)(?:#.*)?", re.I
 )
+_USER_INFO = re.compile(r"(?<=//)[^/?#]*(?=@)")
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _AUTHORITY = re.compile(
     rf"(?:\[(?P<address>[0-9a-f:.]{{2,45}})\]|(?P<name>{_LABEL}(?:\.{_LABEL})*)\.?)"
@@ -69,6 +71,25 @@ def parse_url(text: str) -> Url:
     host, port = _parse_authority(parts["authority"])
     scheme = parts["scheme"].lower()
     return Url(scheme, host, port or _DEFAULT_PORTS[scheme], _ensure_leading_slash(parts["path"]))
+
+
+def mask_url(text: str) -> str:
+    """Return `text` with user info, query values and fragment masked, for showing it.
+
+    `text` may be no valid URL. A path is searched for the secrets of known services only.
+    """
+    rest, has_fragment, _ = text.partition("#")
+    place, has_query, query = rest.partition("?")
+    masked = redact_whole(_USER_INFO.sub(REDACTED, place))
+    if has_query:
+        masked += "?" + "&".join(map(_mask_query_part, query.split("&")))
+    return f"{masked}#{REDACTED}" if has_fragment else masked
+
+
+def _mask_query_part(part: str) -> str:
+    """Mask the value of `name=value`, and a part without a name altogether."""
+    name, has_value, _ = part.partition("=")
+    return f"{name}={REDACTED}" if has_value else REDACTED
 
 
 def check_reachable(url: Url, *, is_loopback_allowed: bool) -> None:

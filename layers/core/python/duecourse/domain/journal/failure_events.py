@@ -12,6 +12,7 @@ from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
+from duecourse.domain.text.quotation import unquote
 from duecourse.domain.time.instant import to_text
 
 TypeAndDetail = tuple[EventType, dict[str, Any]]
@@ -62,7 +63,7 @@ def _exhausted_events(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[T
 def recovery_events(task: Task) -> Iterator[TypeAndDetail]:
     """Return the event for the recovery action, if the task has guidance."""
     if task.guidance:
-        detail = {"action": action_of(task), "guidance": task.guidance[-1]}
+        detail = {"action": action_of(task), "guidance": unquote(task.guidance[-1])}
         run = {"run_id": task.run.id} if task.run else {}
         yield EventType.TASK_RECOVERY_ACTION, {**run, **detail}
 
@@ -93,7 +94,7 @@ def review_detail(task: Task) -> dict[str, Any]:
 def failure_reason(task: Task) -> str | None:
     """Return the last guidance line, or the last error if there is none or a fix is awaited."""
     has_guidance = bool(task.guidance) and task.recovery_action is not Action.AWAIT_FIX
-    return task.guidance[-1] if has_guidance else task.last_error
+    return unquote(task.guidance[-1]) if has_guidance else task.last_error
 
 
 def action_of(task: Task) -> str | None:

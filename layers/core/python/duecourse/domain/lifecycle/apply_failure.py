@@ -8,7 +8,7 @@ from typing import Any
 
 from duecourse.domain.failures.decision import Decision
 from duecourse.domain.failures.diagnosis import Diagnosis
-from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.failures.failure_report import REJECTION_LABEL, FailureReport
 from duecourse.domain.lifecycle.advance_series import advance_series, missed_occurrences
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.lease import lease_expired
@@ -19,6 +19,7 @@ from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Run,
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
+from duecourse.domain.text.quotation import quote
 from duecourse.domain.time.instant import truncate_to_millisecond
 
 MAX_GUIDANCE = 10
@@ -162,8 +163,12 @@ def _failure_changes(task: Task, report: FailureReport, decision: Decision) -> T
 
 
 def _new_guidance(report: FailureReport, decision: Decision) -> list[str]:
-    """Return the guidance lines for the next attempt. A rejection reason comes first."""
-    rejection = [report.failure.summary] if report.origin is Origin.REJECTED else []
+    """Return the guidance lines for the next attempt. A rejection reason comes first.
+
+    It is quoted, because a verifier may have written it.
+    """
+    reason = report.failure.summary.removeprefix(f"{REJECTION_LABEL} ")
+    rejection = [quote(REJECTION_LABEL, reason)] if report.origin is Origin.REJECTED else []
     return [*rejection, *([decision.guidance] if decision.guidance else [])]
 
 

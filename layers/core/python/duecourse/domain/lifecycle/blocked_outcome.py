@@ -14,10 +14,12 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import WaitReason
 from duecourse.domain.text.formatting import truncate
+from duecourse.domain.text.quotation import quote
 from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, redact
 from duecourse.domain.time.instant import truncate_to_millisecond
 
 ANSWER_LIMIT = 2_000
+_REVIEWED = "The specification was reviewed"
 ERROR_LIMIT = 300
 _UNSUCCESSFUL_STATUSES = (Status.FAILED, Status.BLOCKED, Status.CANCELLED)
 
@@ -62,7 +64,7 @@ def _resume_with_review(task: Task, review: Task, *, at: datetime) -> Task:
     answer = reply_text(review.run.mutation.result if review.run else None)
     # Redact before truncating: redaction does not recognise half of a secret.
     shortened = truncate(redact(answer, MAX_REDACTED_LENGTH), ANSWER_LIMIT)
-    guidance = f"The specification was reviewed{f': {shortened}' if answer else '.'}"
+    guidance = quote(_REVIEWED + ":", shortened) if answer else f"{_REVIEWED}."
     requeued = reschedule(_add_guidance(task, guidance), at=at, retry_count=task.retry_count)
     return replace(clear_rescheduled(requeued), reviewed_at=truncate_to_millisecond(at))
 
@@ -81,7 +83,7 @@ def _review_failure_reason(review: Task) -> str:
     if review.status is Status.CANCELLED:
         return "The review of its specification was cancelled."
     error = truncate(review.last_error or "no reason is known", ERROR_LIMIT)
-    return f"The review of its specification failed: {error}"
+    return quote("The review of its specification failed:", error)
 
 
 def _add_guidance(task: Task, guidance: str) -> Task:

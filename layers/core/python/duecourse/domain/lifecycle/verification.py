@@ -9,7 +9,7 @@ from typing import Any
 
 from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.failures.failure_report import REJECTION_LABEL, FailureReport
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.run_transitions import commit
 from duecourse.domain.origin import Origin
@@ -98,7 +98,9 @@ def approve(task: Task, *, at: datetime) -> Task:
 def rejection_report(task: Task, reason: str, *, at: datetime) -> FailureReport:
     """Return a failure report for rejected work. A retry does the work from the start."""
     _require_pending_verification(task, "rejected")
-    failure = Failure.create(f"rejected: {reason}", code="rejected")  # no exception, so no type
+    failure = Failure.create(
+        f"{REJECTION_LABEL} {reason}", code="rejected"
+    )  # no exception, so no type
     return _to_report(task, failure, Origin.REJECTED, at=at)
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from duecourse.domain.requests.masked_payload import mask_payload
 from duecourse.domain.tasks.run import (
     ProviderCall,
     Run,
@@ -16,6 +17,8 @@ from duecourse.domain.tasks.run import (
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait
 from duecourse.domain.tasks.wait_text import describe_wait
+from duecourse.domain.text.quotation import unquote
+from duecourse.domain.text.redact_json import redact_json
 from duecourse.domain.time.instant import to_text, to_text_or_none
 
 if TYPE_CHECKING:
@@ -67,9 +70,14 @@ PUBLIC_FIELDS = (
 
 
 def task_to_json(task: Task) -> dict[str, Any]:
-    wait = _wait_to_json(task.wait)
+    """Return the task as everybody may see it: the secrets of its payload are masked."""
+    converted = {
+        **_wait_to_json(task.wait),
+        "payload": mask_payload(task.type, task.payload),
+        "guidance": [unquote(hint) for hint in task.guidance],
+    }
     return {
-        name: wait[name] if name in wait else to_plain(getattr(task, name))
+        name: converted[name] if name in converted else to_plain(getattr(task, name))
         for name in PUBLIC_FIELDS
     }
 
@@ -97,8 +105,11 @@ def to_plain(value: Any) -> Any:
 
 
 def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, Any]:
-    """Return the run as JSON. Unless `in_full`, results over MAX_INLINE_RESULT are left out."""
-    convert = _keep_result if in_full else _omit_if_large
+    """Return the run as JSON, without secrets in its results.
+
+    Unless `in_full`, results over MAX_INLINE_RESULT are left out.
+    """
+    convert = redact_json if in_full else _redact_unless_large
     return {
         "id": run.id,
         "task_id": task_id,
@@ -124,13 +135,9 @@ def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, An
     }
 
 
-def _keep_result(result: Any) -> Any:
-    return result
-
-
-def _omit_if_large(result: Any) -> Any:
+def _redact_unless_large(result: Any) -> Any:
     size = len(json.dumps(result))
-    return result if size <= MAX_INLINE_RESULT else {"left_out": f"{size:,} bytes"}
+    return redact_json(result) if size <= MAX_INLINE_RESULT else {"left_out": f"{size:,} bytes"}
 
 
 def subject_to_json(subject: Subject) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from duecourse.domain.requests.schedule import SCHEDULE_FIELDS, parse_schedule, 
 from duecourse.domain.requests.task_fields import (
     DESCRIPTION_FIELD,
     MAX_RETRIES_FIELD,
-    payload_check,
+    changed_payload_check,
 )
 from duecourse.domain.tasks.task import DEFAULT_MAX_RETRIES, Task
 from duecourse.domain.tasks.task_edit import TaskEdit, Timing
@@ -33,7 +33,7 @@ def parse_changes(
     timing = _parse_timing(fields, task, now=now)
     edit = TaskEdit(
         description=fields.read("description", DESCRIPTION_FIELD, None),
-        payload=fields.read("payload", payload_check(task.type, capabilities), None),
+        payload=fields.read("payload", changed_payload_check(task, capabilities), None),
         policy=policy,
         max_retries=fields.read("max_retries", MAX_RETRIES_FIELD, default_max_retries),
         timing=timing,

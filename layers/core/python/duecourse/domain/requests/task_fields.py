@@ -7,7 +7,8 @@ from typing import Any
 
 from duecourse.domain.lifecycle.spec_review import check_review_payload
 from duecourse.domain.requests.capabilities import Capabilities
-from duecourse.domain.tasks.task import DESCRIPTION_LIMIT
+from duecourse.domain.requests.masked_payload import masked_texts, refuse_masked
+from duecourse.domain.tasks.task import DESCRIPTION_LIMIT, Task
 from duecourse.domain.validation.fields import Schema, integer_field, object_field, text_field
 from duecourse.domain.validation.payload_keys import (
     check_idempotent,
@@ -34,12 +35,27 @@ def payload_check(task_type: str, capabilities: Capabilities) -> Callable[[Any],
     def check(value: Any) -> dict[str, Any]:
         payload = PAYLOAD_FIELD(value)
         refuse_links(payload)
+        refuse_masked(payload)
         check_idempotent(payload)
         if task_type in capabilities.payload_checks:
             capabilities.payload_checks[task_type](payload)
         if "verifier" in payload:
             _check_verifier(payload["verifier"], capabilities)
         check_review_payload(payload, capabilities.check_verifier, capabilities.find_call_keys)
+        return payload
+
+    return check
+
+
+def changed_payload_check(
+    task: Task, capabilities: Capabilities
+) -> Callable[[Any], dict[str, Any]]:
+    """Return the check of a payload that is to replace that of `task`."""
+    check_new = payload_check(task.type, capabilities)
+
+    def check(value: Any) -> dict[str, Any]:
+        payload = check_new(value)
+        refuse_masked(payload, masked_texts(task.type, task.payload))
         return payload
 
     return check

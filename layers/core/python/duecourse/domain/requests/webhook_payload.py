@@ -11,6 +11,11 @@ from typing import Any
 
 from duecourse.domain.http.header import check_header
 from duecourse.domain.http.url import Url, check_reachable, parse_url
+from duecourse.domain.requests.header_secret import (
+    SECRET_KEY,
+    SecretReference,
+    is_secret_reference,
+)
 from duecourse.domain.validation.fields import integer_field
 from duecourse.domain.validation.payload_keys import parse_named, read_key
 
@@ -24,12 +29,15 @@ _RESERVED_HEADERS = frozenset({"idempotency-key"})  # and every name that starts
 
 @dataclass(frozen=True)
 class Webhook:
-    """`body` is JSON, or None if the payload has none. Header names are in lower case."""
+    """`body` is JSON, or None if the payload has none. Header names are in lower case.
+
+    A header is a text, or names the secret that holds its value.
+    """
 
     url: str
     host: str
     body: bytes | None
-    headers: Mapping[str, str]
+    headers: Mapping[str, str | SecretReference]
     timeout: timedelta
 
 
@@ -62,19 +70,20 @@ def _parse_url(value: Any, *, is_loopback_allowed: bool) -> Url:
     return url
 
 
-def _parse_headers(value: Any) -> dict[str, str]:
+def _parse_headers(value: Any) -> dict[str, str | SecretReference]:
     if not isinstance(value, dict) or len(value) > MAX_HEADERS:
         raise ValueError(f"must be a JSON object of at most {MAX_HEADERS} headers")
-    for name, text in value.items():
-        _check_header_value(name, text)
-    return {name.lower(): text for name, text in value.items()}
+    return {name.lower(): _parse_header(name, one) for name, one in value.items()}
 
 
-def _check_header_value(name: str, value: Any) -> None:
-    if not isinstance(value, str) or len(value) > MAX_HEADER_LENGTH:
+def _parse_header(name: str, value: Any) -> str | SecretReference:
+    is_secret = is_secret_reference(value)
+    if not is_secret and (not isinstance(value, str) or len(value) > MAX_HEADER_LENGTH):
         raise ValueError(
-            f"every value must be a string of at most {MAX_HEADER_LENGTH:,} characters"
+            f"every value must be a string of at most {MAX_HEADER_LENGTH:,} characters, or "
+            '{"secret": "NAME"}'
         )
-    check_header(name, value)
+    check_header(name, "" if is_secret else value)
     if name.lower() in _RESERVED_HEADERS or name.lower().startswith("webhook-"):
         raise ValueError(f"{name} is set by Duecourse and cannot be given")
+    return SecretReference(value[SECRET_KEY]) if is_secret else str(value)

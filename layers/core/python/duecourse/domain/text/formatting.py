@@ -20,11 +20,14 @@ def remove_unprintable(text: str) -> str:
     return _UNPRINTABLE.sub("", text)
 
 
+def remove_controls(text: str) -> str:
+    """Return `text` without control characters, also those that change the direction of text."""
+    return _BIDI_CONTROLS.sub("", remove_unprintable(text))
+
+
 def to_one_line(text: str, limit: int) -> str:
     """Return `text` on one line without control characters. An ellipsis marks a cut at `limit`."""
-    return truncate(
-        _BIDI_CONTROLS.sub("", remove_unprintable(_WHITESPACE.sub(" ", text))).strip(), limit
-    )
+    return truncate(remove_controls(_WHITESPACE.sub(" ", text)).strip(), limit)
 
 
 def quote_description(description: str) -> str:

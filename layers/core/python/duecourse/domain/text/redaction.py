@@ -13,7 +13,7 @@ TRUNCATION_MARK = " […] "
 _WORD_BOUNDARY = re.compile(r"[\s\"',;&]")
 # Masking keeps the length of the text, so that all offsets stay valid.
 _MASK_CHARACTER = "\0"
-_REPLACEMENT = "[redacted]"
+REDACTED = "[redacted]"
 _MASKED_SPAN = re.compile(f"{_MASK_CHARACTER}+")
 
 # All patterns run in linear time: each repeat is bounded or possessive. After a possessive repeat
@@ -159,7 +159,7 @@ def redact(text: str, limit: int) -> str:
     Of a text longer than `MAX_REDACTED_LENGTH`, only both ends are searched and pieces.
     """
     if len(text) <= MAX_REDACTED_LENGTH:
-        return truncate_middle(_replace_masked(_mask(text)), limit)
+        return truncate_middle(redact_whole(text), limit)
     half = MAX_REDACTED_LENGTH // 2
     head, tail = _mask(text[:half]), _mask(text[-half:])
     # Drop the text next to the cut: half of a secret there would not be recognized.
@@ -170,6 +170,11 @@ def redact(text: str, limit: int) -> str:
         + (_replace_masked(tail[whole.end() :]) if whole else ""),
         limit,
     )
+
+
+def redact_whole(text: str) -> str:
+    """Return `text` without secrets, however long it is. Use it for text of bounded size."""
+    return _replace_masked(_mask(text))
 
 
 def truncate_middle(text: str, limit: int) -> str:
@@ -229,4 +234,4 @@ def _find_truncated_keys(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _replace_masked(text: str) -> str:
-    return _MASKED_SPAN.sub(_REPLACEMENT, text)
+    return _MASKED_SPAN.sub(REDACTED, text)

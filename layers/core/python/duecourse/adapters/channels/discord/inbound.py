@@ -15,7 +15,7 @@ from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonReader
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.command_names import to_command_text
 from duecourse.domain.chat.message import Message
-from duecourse.ports.integrations import Keys
+from duecourse.ports.integrations import RotatingKeys
 
 _PONG = {"type": 1}
 _DEFERRED_UPDATE = {"type": 6}
@@ -45,7 +45,7 @@ class Interaction(IntEnum):
 
 
 class DiscordInboundParser:
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: RotatingKeys) -> None:
         self._keys = keys
 
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:

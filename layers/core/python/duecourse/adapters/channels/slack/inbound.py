@@ -19,7 +19,7 @@ from duecourse.domain.chat.command_names import COMMAND_NAMES, REMIND_ME_PATTERN
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.http.url import parse_url
-from duecourse.ports.integrations import Keys
+from duecourse.ports.integrations import RotatingKeys
 
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 100
@@ -31,7 +31,7 @@ _MENTION_PATTERN = re.compile(r"\s*<@[A-Z0-9]+(?:\|[^>]*)?>[\s:,]*")
 
 
 class SlackInboundParser:
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: RotatingKeys) -> None:
         self._keys = keys
 
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:

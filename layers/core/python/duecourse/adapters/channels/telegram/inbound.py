@@ -16,9 +16,10 @@ from duecourse.adapters.channels.telegram import NAME
 from duecourse.adapters.channels.telegram.secret_token import verify_secret_token
 from duecourse.adapters.http.json_reader import JsonReader
 from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.domain.access.key_rotation import list_keys
 from duecourse.domain.chat.command_names import COMMAND_NAMES, REMIND_ME_PATTERN
 from duecourse.domain.chat.message import Message
-from duecourse.ports.integrations import Keys
+from duecourse.ports.integrations import RotatingKeys
 
 BOT_NAME_KEY = "telegram_bot_name"
 _COMMAND = re.compile(r"\s*/(?P<word>[A-Za-z0-9_]+)(?:@(?P<bot>\w+))?(?=\s|$)", re.ASCII)
@@ -32,7 +33,7 @@ class TelegramInboundParser:
     Telegram does not deliver other bots' commands, unless the bot may read all messages.
     """
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: RotatingKeys) -> None:
         self._keys = keys
 
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
@@ -63,10 +64,12 @@ class TelegramInboundParser:
         if command is None:
             return text if is_private or REMIND_ME_PATTERN.match(text) else None
         word, addressed = command["word"], (command["bot"] or "").lower()
-        our_name = (self._keys.get(BOT_NAME_KEY) or "").removeprefix("@").lower()
-        if addressed and our_name and addressed != our_name:
+        our_names = [
+            name.removeprefix("@").lower() for name in list_keys(self._keys.get(BOT_NAME_KEY))
+        ]
+        if addressed and our_names and addressed not in our_names:
             return None
-        is_ours = word.lower() in COMMAND_NAMES or (addressed and our_name)
+        is_ours = word.lower() in COMMAND_NAMES or (addressed and our_names)
         return f"/{word}{text[command.end() :]}" if is_private or is_ours else None
 
 

@@ -29,8 +29,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 
 def _find_token(event: dict[str, Any]) -> ApiToken | None:
-    headers = event.get("headers") or {}
-    secret = extract_secret(headers.get("authorization", ""), route=event.get("routeKey", ""))
+    secret = extract_secret(_read_authorization(event), route=event.get("routeKey", ""))
     if secret is None:
         return None
     try:
@@ -38,3 +37,13 @@ def _find_token(event: dict[str, Any]) -> ApiToken | None:
     except InvalidTokensError as error:
         logger.error("api_tokens_invalid", problem=str(error))
         return None
+
+
+def _read_authorization(event: dict[str, Any]) -> str:
+    """Return the header, or nothing if it comes twice, in names of different case.
+
+    API Gateway makes names lower case and joins repeated headers; `sam local start-api` does not.
+    """
+    headers = event.get("headers") or {}
+    found = [value for name, value in headers.items() if name.lower() == "authorization"]
+    return str(found[0]) if len(found) == 1 else ""

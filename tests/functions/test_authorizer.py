@@ -52,6 +52,17 @@ def test_a_known_token_has_a_name_and_a_scope(
     assert authorize(client, headers=headers) == {"name": name, "scope": scope}
 
 
+def test_the_header_is_read_in_any_case(client: StackClient) -> None:
+    """API Gateway makes it lower case; `sam local start-api` does not."""
+    headers = {"AuthoriZation": "Bearer local"}
+    assert authorize(client, headers=headers) == {"name": "local", "scope": "admin"}
+
+
+def test_two_headers_in_different_case_give_no_caller(client: StackClient) -> None:
+    headers = {"authorization": "Bearer local", "Authorization": "Bearer local-read"}
+    assert authorize(client, headers=headers) == NO_CALLER
+
+
 @pytest.mark.parametrize(
     "headers",
     [None, {}, {"authorization": ""}, {"authorization": "Bearer x"}, {"Authorization": "x"}],

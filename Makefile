@@ -73,7 +73,7 @@ sam-build: $(SAM_VENV)/.installed ## run sam build, and import the built handler
 deploy: sam-build ## build and deploy (ENV=default, dev or prod; needs AWS credentials)
 	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam deploy --config-env $(ENV)
 
-deploy-test: setup $(SAM_VENV)/.installed $(EMULATOR_VENV)/.installed ## deploy to an emulator of AWS on this machine, and run tasks there (3 min)
+deploy-test: setup sam-build $(EMULATOR_VENV)/.installed ## deploy to an emulator of AWS on this machine, and run tasks there (3 min)
 	@$(BIN)/pytest -q -x tests/deploy
 
 $(VENV)/.browser: requirements-browser.txt $(VENV)/.installed

@@ -33,6 +33,7 @@ class ControlRoutes:
             ("DELETE", "/_local/faults"): self._clear_faults,
             ("POST", "/_local/redeploy"): self._redeploy,
             ("POST", "/_local/reset"): self._reset,
+            ("POST", "/_local/samples"): self._create_samples,
         }
 
     def handle(
@@ -94,6 +95,9 @@ class ControlRoutes:
     def _reset(self, _query: Mapping[str, str], _body: bytes) -> StatusAndBody:
         self._stack.reset()
         return 200, {"status": "empty"}
+
+    def _create_samples(self, _query: Mapping[str, str], _body: bytes) -> StatusAndBody:
+        return 200, {"ids": self._stack.create_samples()}
 
 
 def read_playground_file(path: str) -> tuple[str, bytes] | None:

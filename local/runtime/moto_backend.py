@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, overload
 
+from botocore.awsrequest import AWSPreparedRequest
+from botocore.compat import HTTPHeaders
 from duecourse.adapters.aws.dynamodb.stream_reader import to_lambda_record
 from moto import mock_aws
-from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.core.models import DEFAULT_ACCOUNT_ID, botocore_stubber
 from moto.core.utils import unix_time_millis
 from moto.dynamodb.models import dynamodb_backends
 from moto.events.models import events_backends
@@ -24,6 +26,8 @@ from local.runtime.moto_sqs import install_sqs_patches
 from local.runtime.moto_transactions import patch_transaction_rollback
 from local.runtime.template import ACCOUNT, REGION
 
+_STREAMS_TARGET = "DynamoDBStreams_"
+_SENT_HEADERS = ("content-type", "x-amzn-requestid", "x-amzn-errortype", "x-amz-crc32")
 _BACKENDS = (dynamodb_backends, sqs_backends, secretsmanager_backends, events_backends)
 
 
@@ -68,6 +72,24 @@ class MotoBackend:
     def read(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         return call_dynamodb(operation, request)
 
+    def answer(
+        self, service: str, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Return status, headers and body of the response to a call over HTTP.
+
+        It is answered for the stack's region and account, whatever the caller's are.
+        """
+        is_stream = headers.get("x-amz-target", "").startswith(_STREAMS_TARGET)
+        host = f"{'streams.' if is_stream else ''}{service}.{REGION}.amazonaws.com"
+        signature = f"AWS4-HMAC-SHA256 Credential=local/20260101/{REGION}/{service}/aws4_request"
+        own = {"host": host, "authorization": signature}
+        request: Any = AWSPreparedRequest(
+            method, f"https://{host}{target}", _to_headers({**headers, **own}), body, False
+        )
+        status, found, content = botocore_stubber.process_request(request)
+        sent = {name: str(value) for name, value in found.items() if name.lower() in _SENT_HEADERS}
+        return status, sent, content.encode() if isinstance(content, str) else content
+
 
 class LambdaRecords(Sequence[dict[str, Any]]):
     """moto's stream records as Lambda hands them to functions, converted when they are read."""
@@ -86,6 +108,13 @@ class LambdaRecords(Sequence[dict[str, Any]]):
         if isinstance(index, slice):
             return [to_lambda_record(item.to_json()) for item in self._items[index]]
         return to_lambda_record(self._items[index].to_json())
+
+
+def _to_headers(values: Mapping[str, str]) -> HTTPHeaders:
+    headers = HTTPHeaders()
+    for name, value in values.items():
+        headers[name] = value
+    return headers
 
 
 def _get_queue(name: str) -> Any:

@@ -25,7 +25,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, gateway: Gateway, port: int, *, tunnel_hosts: Collection[str] = ()) -> None:
         self.gateway = gateway
         self.tunnel_hosts = tunnel_hosts
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(("127.0.0.1", port), RequestHandler)
 
     def server_close(self) -> None:
         self.gateway.websocket_api.close_all()
@@ -37,8 +37,8 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
+class RequestHandler(BaseHTTPRequestHandler):
+    server: Any  # has a gateway
     protocol_version = "HTTP/1.1"
     server_version = "duecourse"
     sys_version = ""
@@ -53,28 +53,28 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle_request(self) -> None:
         is_upgrade = self.headers.get("upgrade", "").lower() == "websocket"
-        length = self._content_length()
+        length = self.content_length()
         try:
             check_caller(
                 self._to_request(b""), tunnel_hosts=self.server.tunnel_hosts, is_upgrade=is_upgrade
             )
         except ForbiddenCallerError as error:
             self._discard(min(length or 0, MAX_DISCARDED_BYTES))
-            self._refuse(error.status, str(error))
+            self.refuse(error.status, str(error))
         else:
             if is_upgrade:
                 self._handle_websocket()
             else:
-                self._handle_http(length)
+                self.handle_http(length)
 
-    def _handle_http(self, length: int | None) -> None:
+    def handle_http(self, length: int | None) -> None:
         if length is None:
-            self._refuse(411, "one content-length is required")
+            self.refuse(411, "one content-length is required")
         elif length > BODY_LIMIT:
             self._discard(min(length, MAX_DISCARDED_BYTES))
-            self._refuse(413, f"the body is over {BODY_LIMIT:,} bytes")
+            self.refuse(413, f"the body is over {BODY_LIMIT:,} bytes")
         else:
-            self._send(self.server.gateway.handle(self._to_request(self.rfile.read(length))))
+            self.send(self.server.gateway.handle(self._to_request(self.rfile.read(length))))
 
     def _handle_websocket(self) -> None:
         """Serve a WebSocket.
@@ -88,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection, self._to_request(b""), already_read or b""
         )
 
-    def _content_length(self) -> int | None:
+    def content_length(self) -> int | None:
         lengths = self.headers.get_all("content-length", ["0"])
         is_valid = len(lengths) == 1 and lengths[0].isascii() and lengths[0].isdecimal()
         if (
@@ -112,12 +112,12 @@ class _Handler(BaseHTTPRequestHandler):
             headers[name.lower()] = value if known is None else f"{known},{value}"
         return Request(self.command, self.path, headers, body, self.client_address[0])
 
-    def _refuse(self, status: int, detail: str) -> None:
+    def refuse(self, status: int, detail: str) -> None:
         """Send an error and close the connection, since the unread body would follow."""
         self.close_connection = True
-        self._send(problem_response(status, detail))
+        self.send(problem_response(status, detail))
 
-    def _send(self, reply: Response) -> None:
+    def send(self, reply: Response) -> None:
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
@@ -130,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Format the library's own errors like all others."""
         del explain
         self.close_connection = True
-        self._send(problem_response(code, message or "the request cannot be read"))
+        self.send(problem_response(code, message or "the request cannot be read"))
 
     def log_message(self, *_: Any) -> None:
         """Do not log requests: the functions' logs show their effects."""

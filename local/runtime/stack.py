@@ -22,6 +22,7 @@ from local.runtime.moto_backend import MotoBackend
 from local.runtime.outbox import Outbox, OutboxChannel
 from local.runtime.queue_sources import MAX_BATCHES, make_queue_sources
 from local.runtime.resources import make_resources, read_chat_tokens
+from local.runtime.sample_tasks import create_sample_tasks
 from local.runtime.scheduler import Scheduler, Source
 from local.runtime.schedules import make_schedules
 from local.runtime.stream_sources import make_stream_sources
@@ -43,6 +44,7 @@ _CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "local",
     "AWS_SECRET_ACCESS_KEY": "local",
     "AWS_SESSION_TOKEN": "local",
+    "AWS_ENDPOINT_URL": "",  # a shell may have one, for sam local
 }
 
 
@@ -127,6 +129,10 @@ class Stack:
     def reset(self) -> None:
         """Empty the system and remove all faults. The clock keeps its time."""
         self.scheduler.call(self._reset)
+
+    def create_samples(self) -> list[str]:
+        """Store the tasks that the sample events are about, and return their ids."""
+        return self._call_and_settle(lambda: create_sample_tasks(now=self.clock.now()))
 
     def redeploy(self) -> str:
         """Reload the team's handlers, as a deployment would, and return the version. State is kept.

@@ -52,7 +52,7 @@ def deployment(emulator: Emulator, readme_output: str) -> Deployment:
     return Deployment(emulator, read_outputs(emulator), found[1])
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _show_logs(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[None]:
     """Print what the emulator and the functions logged if a test fails."""
     failures = request.session.testsfailed

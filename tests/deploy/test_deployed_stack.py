@@ -14,6 +14,7 @@ from tests.deploy.deployment import Deployment, run
 from tests.deploy.emulator import Emulator
 from tests.deploy.polling import wait_until
 
+pytestmark = pytest.mark.usefixtures("_show_logs")
 RUN_SECONDS = 60
 RETRY_SECONDS = 120  # the first retry of a transient failure comes after 30
 

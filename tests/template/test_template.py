@@ -276,3 +276,15 @@ def test_cfn_lint_finds_nothing_in_the_translated_template(template: Template) -
     config = cfnlint.api.ManualArgs(regions=[REGION])
 
     assert [str(found) for found in cfnlint.api.lint(json.dumps(template), config=config)] == []
+
+
+def test_functions_call_aws_unless_a_container_says_otherwise(template: Template) -> None:
+    """Declared, because `sam local` passes on no other variables, and empty, which means AWS."""
+    found = [value for name, value in _environments(template) if name == "AWS_ENDPOINT_URL"]
+    assert found == [""] * len(FUNCTIONS)
+
+
+def test_the_variables_of_containers_are_declared(template: Template) -> None:
+    declared = {name for name, _ in _environments(template)}
+    overrides = json.loads((ROOT / "events" / "env.json").read_text())["Parameters"]
+    assert overrides.keys() <= declared

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from local.cli.client.server import LOCAL_TOKEN, LOCAL_URL
+from local.cli.commands.aws_calls import add_aws_arguments, answer_aws_calls, check_aws_port
 from local.cli.errors import CommandFailedError, UsageError
 
 DEFAULT_PORT = 8000
@@ -39,6 +40,7 @@ def add_arguments(up: argparse.ArgumentParser) -> None:
         default=[],
         help="a tunnel's host, through which chat platforms may reach /webhooks/*",
     )
+    add_aws_arguments(up, _parse_port)
     up.add_argument("--verbose", action="store_true", help="show the functions' logs")
     up.set_defaults(run=run)
 
@@ -57,6 +59,7 @@ def _parse_host(text: str) -> str:
 
 def run(options: argparse.Namespace) -> None:
     from local.runtime.api_gateway import Gateway
+    from local.runtime.moto_backend import MotoBackend
     from local.runtime.server import Server
     from local.runtime.stack import DEFAULT_TOKEN, Stack
 
@@ -64,7 +67,9 @@ def run(options: argparse.Namespace) -> None:
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise UsageError("DUECOURSE_TOKEN must be ASCII without spaces")
     _check_port(options.port)  # before the stack starts, which takes seconds
-    stack = Stack(is_clock_manual=options.clock == "manual", token=token)
+    check_aws_port(options)
+    backend = MotoBackend()
+    stack = Stack(is_clock_manual=options.clock == "manual", token=token, backend=backend)
     stack.start(log_level="INFO" if options.verbose else "WARNING")
     try:
         server = Server(Gateway(stack), options.port, tunnel_hosts=options.allow_host)
@@ -76,7 +81,8 @@ def run(options: argparse.Namespace) -> None:
         signal.signal(stop, signal.default_int_handler)
     _print_welcome(server.server_address[1], token, options.clock)
     try:
-        server.serve_forever(poll_interval=0.2)
+        with answer_aws_calls(stack, backend, options):
+            server.serve_forever(poll_interval=0.2)
     except KeyboardInterrupt:
         print("\nStopping.", flush=True)
     finally:

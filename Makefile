@@ -10,6 +10,9 @@ BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 # Compiling the code and the tests again takes a third of a short run, for each process it starts.
 unexport PYTHONDONTWRITEBYTECODE
+# The lock files are complete. A package that is not in them, or has another hash, is not installed.
+INSTALL := $(PIP) install --require-hashes --no-deps
+COMPILE := uv pip compile -q --python-version 3.11 --universal --no-header --no-annotate --generate-hashes
 
 .PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity lock clean
 
@@ -20,20 +23,20 @@ $(VENV)/.installed: requirements-dev.txt pyproject.toml
 	@echo "setting up $(VENV) (once)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "duecourse needs Python 3.11 or newer")'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python $(PIP) install -r requirements-dev.txt
+	@$(BIN)/python $(INSTALL) -r requirements-dev.txt
 	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(SAM_VENV)/.installed: requirements-sam.txt
 	@echo "setting up $(SAM_VENV) (once)"
 	@$(PYTHON) -m venv $(SAM_VENV)
-	@$(SAM_VENV)/bin/python $(PIP) install -r requirements-sam.txt
+	@$(SAM_VENV)/bin/python $(INSTALL) -r requirements-sam.txt
 	@touch $@
 
 $(EMULATOR_VENV)/.installed: requirements-emulator.txt
 	@echo "setting up $(EMULATOR_VENV) (once)"
 	@$(PYTHON) -m venv $(EMULATOR_VENV)
-	@$(EMULATOR_VENV)/bin/python $(PIP) install -r requirements-emulator.txt
+	@$(EMULATOR_VENV)/bin/python $(INSTALL) -r requirements-emulator.txt
 	@touch $@
 
 setup: $(VENV)/.installed ## create .venv with the locked versions and the duecourse command
@@ -83,7 +86,7 @@ deploy-test: setup sam-build $(EMULATOR_VENV)/.installed ## deploy to an emulato
 	@$(BIN)/pytest -q -x tests/deploy
 
 $(VENV)/.browser: requirements-browser.txt $(VENV)/.installed
-	@$(BIN)/python $(PIP) install -r requirements-browser.txt
+	@$(BIN)/python $(INSTALL) -r requirements-browser.txt
 	@touch $@
 
 browser: $(VENV)/.browser ## test every page in a real Chromium (CHROMIUM=/usr/bin/chromium)
@@ -116,7 +119,7 @@ bench-cpu: setup ## measure the client CPU of each step as a ratio to one boto3 
 $(PEERS_VENV)/.installed: requirements-peers.txt
 	@echo "setting up $(PEERS_VENV) (once)"
 	@$(PYTHON) -m venv $(PEERS_VENV)
-	@$(PEERS_VENV)/bin/python $(PIP) install -r requirements-peers.txt
+	@$(PEERS_VENV)/bin/python $(INSTALL) -r requirements-peers.txt
 	@touch $@
 
 bench-peers: $(PEERS_VENV)/.installed bench-cpu ## run bench-cpu beside Celery and Dramatiq on redis
@@ -127,13 +130,13 @@ bench-classify: setup ## measure the classifier's speed, also on hostile input
 capacity: setup ## print which limit of AWS comes first, by tasks, failures, messages and listeners
 	@$(BIN)/python -m bench.capacity
 
-lock: ## resolve the pins again (needs uv)
-	uv pip compile -q --python-version 3.11 --no-header --no-annotate layers/deps/requirements.in -o layers/deps/requirements.txt
-	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-dev.in -o requirements-dev.txt
-	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-browser.in -o requirements-browser.txt
-	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-sam.in -o requirements-sam.txt
-	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-emulator.in -o requirements-emulator.txt
-	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-peers.in -o requirements-peers.txt
+lock: ## resolve the pins again, with the hashes of all platforms (needs uv)
+	$(COMPILE) layers/deps/requirements.in -o layers/deps/requirements.txt
+	$(COMPILE) requirements-dev.in -o requirements-dev.txt
+	$(COMPILE) requirements-browser.in -o requirements-browser.txt
+	$(COMPILE) requirements-sam.in -o requirements-sam.txt
+	$(COMPILE) requirements-emulator.in -o requirements-emulator.txt
+	$(COMPILE) requirements-peers.in -o requirements-peers.txt
 
 clean: ## remove everything that was installed or built
 	rm -rf $(VENV) $(SAM_VENV) $(EMULATOR_VENV) $(PEERS_VENV) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis

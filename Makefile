@@ -33,7 +33,7 @@ $(SAM_VENV)/.installed: requirements-sam.txt
 $(EMULATOR_VENV)/.installed: requirements-emulator.txt
 	@echo "setting up $(EMULATOR_VENV) (once)"
 	@$(PYTHON) -m venv $(EMULATOR_VENV)
-	@$(EMULATOR_VENV)/bin/python $(PIP) install -r requirements-emulator.txt
+	@$(EMULATOR_VENV)/bin/python $(PIP) install --require-hashes --no-deps -r requirements-emulator.txt
 	@touch $@
 
 setup: $(VENV)/.installed ## create .venv with the locked versions and the duecourse command
@@ -126,7 +126,7 @@ lock: ## resolve the pins again (needs uv)
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-dev.in -o requirements-dev.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-browser.in -o requirements-browser.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-sam.in -o requirements-sam.txt
-	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-emulator.in -o requirements-emulator.txt
+	uv pip compile -q --python-version 3.11 --universal --no-header --no-annotate --generate-hashes requirements-emulator.in -o requirements-emulator.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-peers.in -o requirements-peers.txt
 
 clean: ## remove everything that was installed or built

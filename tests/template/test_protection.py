@@ -71,9 +71,5 @@ def test_only_alarms_of_the_account_may_publish_to_the_alarm_topic(template: Tem
 
 
 def _refuses_insecure(statement: dict[str, Any], action: str) -> bool:
-    return (
-        statement["Effect"] == "Deny"
-        and statement["Principal"] == "*"
-        and statement["Action"] == action
-        and statement["Condition"] == INSECURE
-    )
+    refused = {"Effect": "Deny", "Principal": "*", "Action": action, "Condition": INSECURE}
+    return {name: statement.get(name) for name in refused} == refused

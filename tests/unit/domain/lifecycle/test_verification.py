@@ -274,8 +274,9 @@ def test_a_policy_without_guidance_keeps_the_rejection_reason() -> None:
 @pytest.mark.parametrize("capabilities", [WITHOUT_EMIT, WITH_EMIT])
 def test_rejected_work_runs_again_from_the_start(capabilities: HandlerCapabilities) -> None:
     harness = Harness(a_task_to_verify(capabilities=capabilities))
+    before = run_of(harness.task).mutation
     task = reject_task(harness.task, "no", harness.failure_deps, at=NOW)
-    assert run_of(task).mutation.status is MutationStatus.FAILED
+    assert (run_of(task).mutation, before.status) == (before, MutationStatus.APPLIED)
     run = run_of(claim_task(task, "run-2", at=task.due_at, capabilities=capabilities))
     assert (run.phase, run.mutation.status, run.mutation.result) == (Phase.PREPARING, None, None)
     assert (run.retry_of, run.mutation.idempotency_key, run.is_verified) == (

@@ -51,15 +51,12 @@ def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
 def effect_of(task: Task, report: FailureReport) -> Effect:
     """Return whether the run's effect has happened.
 
-    An effect recorded as applied stays applied whatever the report says, unless the work was
-    rejected. For a crash only the stored run is trusted.
+    An effect recorded as applied stays applied whatever the report says. For a crash only the
+    stored run is trusted.
     """
     stored_effect = current_run(task).effect_after_crash
-    if report.is_crash or (
-        stored_effect is Effect.APPLIED and report.origin is not Origin.REJECTED
-    ):
-        return stored_effect
-    return report.effect
+    is_stored = report.is_crash or stored_effect is Effect.APPLIED
+    return stored_effect if is_stored else report.effect
 
 
 def is_indeterminate(task: Task, report: FailureReport) -> bool:

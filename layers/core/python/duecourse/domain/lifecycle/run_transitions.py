@@ -143,7 +143,7 @@ def _reusable_key(previous: Run | None) -> str | None:
     All attempts at an occurrence share one key. Rejected work gets a new key because it has to be
     done again.
     """
-    if previous is None or (previous.verify_until is not None and not previous.is_applied):
+    if previous is None or previous.is_rejected:
         return None
     return previous.mutation.idempotency_key
 
@@ -151,10 +151,10 @@ def _reusable_key(previous: Run | None) -> str | None:
 def _resume_phase(run: Run, previous: Run | None, capabilities: HandlerCapabilities) -> Run:
     """Set the phase in which the run starts.
 
-    An applied mutation is never repeated: the run starts at emit. An indeterminate one is
-    reconciled first, unless the handler's policy allows repeating it.
+    An applied mutation is never repeated, unless the work was rejected: the run starts at emit. An
+    indeterminate one is reconciled first, unless the handler's policy allows repeating it.
     """
-    if previous is not None and previous.is_applied:
+    if previous is not None and previous.is_applied and not previous.is_rejected:
         return replace(
             run,
             phase=Phase.EMITTING,

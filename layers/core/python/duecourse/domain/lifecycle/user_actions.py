@@ -190,7 +190,9 @@ def _refuse_if_possibly_applied(task: Task) -> None:
     A new time would be a new occurrence, which starts over and repeats the effect.
     """
     run = retryable_run(task)
-    if run is not None and (run.is_applied or run.is_unsafe_to_repeat):
+    if run is None or run.is_rejected:
+        return
+    if run.is_applied or run.is_unsafe_to_repeat:
         raise InvalidStateError(
             f"task {task.short_id} may have happened already: its time cannot be changed"
         )

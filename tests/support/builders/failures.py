@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.adapters.runtime.policy_files import read_policies
+from duecourse.domain.errors import BUDGET_EXCEEDED_CODE
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.diagnosis import Diagnosis
@@ -45,8 +46,17 @@ def a_subject(**fields: Any) -> Subject:
 
 
 def a_failure_report(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> FailureReport:
-    """Return the report of the worker that runs the task."""
-    return FailureReport(task_id=task.id, run_id=run_of(task).id, failure=failure, failed_at=at)
+    """Return the report of the worker that runs the task.
+
+    A failure with the code of a used-up budget stands for one of Duecourse's own budgets.
+    """
+    return FailureReport(
+        task_id=task.id,
+        run_id=run_of(task).id,
+        failure=failure,
+        failed_at=at,
+        is_over_budget=failure.code == BUDGET_EXCEEDED_CODE,
+    )
 
 
 def fail_task(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
@@ -82,6 +92,9 @@ def apply_decision(
         budget_resets_at=next_reset(at),
         jitter_seed=task.id,
         has_spec=bool(task.payload.get("spec")),
+        origin=report.origin,
+        is_over_budget=report.is_over_budget,
+        is_wait_expired=report.is_wait_expired,
     )
     decision = decide(report.failure, diagnosis, policy, context)
     return apply_failure.apply_failure(task, report, diagnosis, decision, at=at)

@@ -99,6 +99,7 @@ EVERY_FIELD = a_task(
     run=EVERY_FIELD_OF_A_RUN,
     skipped=SkippedOccurrences(2, SkipReason.OUTAGE),
     wait=Wait(WaitReason.CIRCUIT_BREAKER, NOW + HOUR, {"provider": "x"}),
+    waiting_since=NOW - 4 * HOUR,
     reviewed_at=NOW - 3 * HOUR,
     closed_at=NOW - HOUR,
     blocked_at=NOW - 2 * HOUR,

@@ -12,15 +12,20 @@ from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run import ProviderCall
 from duecourse.domain.time.instant import from_text, from_text_or_none, to_text
 
+_FLAGS = ("is_over_budget", "is_wait_expired")  # older reports have none of them
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailureReport:
     """The failure of one run. A second report of the same run changes nothing.
 
-    `origin` and `effect` never come from the error's text, so a provider cannot forge them.
+    `origin`, `effect`, `is_over_budget` and `is_wait_expired` never come from the error's text,
+    type or code, so a provider cannot forge them.
     `effect`: what the worker knows; after a crash, the stored run decides instead.
     `result`: the result of an effect that happened but could not be stored.
     `provider_reached_at`: when the worker last reached the task's provider, if it knows.
+    `is_over_budget`: a budget of Duecourse was used up, so the call was not made.
+    `is_wait_expired`: the task waited too long without an attempt, and is given up.
     """
 
     task_id: str
@@ -32,6 +37,8 @@ class FailureReport:
     call: ProviderCall | None = None
     result: Any = None
     provider_reached_at: datetime | None = None
+    is_over_budget: bool = False
+    is_wait_expired: bool = False
 
     @property
     def is_crash(self) -> bool:
@@ -47,6 +54,7 @@ class FailureReport:
             **({"call": asdict(self.call)} if self.call else {}),
             **({"result": self.result} if self.result is not None else {}),
             **_optional_instant("provider_reached_at", self.provider_reached_at),
+            **{name: True for name in _FLAGS if getattr(self, name)},
             "failure": self.failure.to_json(),
         }
 
@@ -66,6 +74,7 @@ class FailureReport:
                 call=ProviderCall(**stored["call"]) if stored.get("call") else None,
                 result=stored.get("result"),
                 provider_reached_at=from_text_or_none(stored.get("provider_reached_at")),
+                **{name: stored.get(name) is True for name in _FLAGS},
             )
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError("not a failure report: needs task_id, run_id and failure") from error

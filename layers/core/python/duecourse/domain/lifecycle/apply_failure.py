@@ -13,6 +13,7 @@ from duecourse.domain.lifecycle.advance_series import advance_series, missed_occ
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.lease import lease_expired
 from duecourse.domain.lifecycle.spec_review import await_review
+from duecourse.domain.lifecycle.uncounted_wait import waiting_since_after
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Run, RunStatus
@@ -134,7 +135,7 @@ def _to_diagnosis_note(
         phase=failure.phase,
         retry_after=failure.retry_after or None,
         origin=report.origin,
-        blames_subject=diagnosis.blames_subject,
+        blames_subject=diagnosis.blames_subject and decision.category.counts,
         action=decision.action,
         counted=decision.is_counted,
         retry_count=decision.retry_count,
@@ -150,6 +151,7 @@ def _failure_changes(task: Task, report: FailureReport, decision: Decision) -> T
         task,
         retry_count=decision.retry_count,
         wait=decision.wait,
+        waiting_since=waiting_since_after(task, report, decision),
         reviewed_at=None,
         last_error=report.failure.summary,
         last_error_category=decision.category.name,

@@ -22,6 +22,7 @@ from duecourse.domain.lifecycle.previous_failure import (
     find_previous_failure,
 )
 from duecourse.domain.lifecycle.spec_review import is_reviewed
+from duecourse.domain.lifecycle.uncounted_wait import is_limited
 from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import (
@@ -186,6 +187,7 @@ def commit(task: Task, result: Any, *, at: datetime) -> Task:
         delivered_at=at,
         failed_occurrences=0,
         wait=None,
+        waiting_since=None,
     )
     following = advance_series(task, committed, at=at)
     if following is not None:
@@ -194,11 +196,20 @@ def commit(task: Task, result: Any, *, at: datetime) -> Task:
     return ended.move_to(Status.DELIVERED if task.is_reminder else Status.COMPLETED)
 
 
-def defer(task: Task, *, until: datetime, wait: Wait) -> Task:
-    """Postpone the task to `until` without an attempt. No retry is counted."""
+def defer(task: Task, *, until: datetime, wait: Wait, at: datetime | None = None) -> Task:
+    """Postpone the task to `until` without an attempt. No retry is counted.
+
+    `at` is now, for a wait whose length is limited.
+    """
     until = truncate_to_millisecond(until)
-    next_retry_at = until if task.next_retry_at else None
-    deferred = replace(task, due_at=until, next_retry_at=next_retry_at, wait=wait, skipped=None)
+    deferred = replace(
+        task,
+        due_at=until,
+        next_retry_at=until if task.next_retry_at else None,
+        wait=wait,
+        waiting_since=task.waiting_since or (at if is_limited(wait) else None),
+        skipped=None,
+    )
     return deferred.move_to(Status.PENDING)
 
 

@@ -47,6 +47,7 @@ class Task:
     occurrence is computed from it, so a series cannot drift.
     `closed_at`: when the task was cancelled. Otherwise it closed when its run ended.
     `wait`: why the task does not run at its scheduled time.
+    `waiting_since`: since when it waits for a budget, a provider or a subject without an attempt.
     `reviewed_at`: when the review of its specification requeued it; None after the next failure.
     `created_by`: the name of the API token or operator; None if its sender created it.
     `rescheduled_at`: when somebody last set the time of this occurrence.
@@ -88,6 +89,7 @@ class Task:
     run: Run | None = None
     skipped: SkippedOccurrences | None = None
     wait: Wait | None = None
+    waiting_since: datetime | None = None
     reviewed_at: datetime | None = None
     closed_at: datetime | None = None
     blocked_at: datetime | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
@@ -24,6 +24,7 @@ from duecourse.domain.lifecycle.apply_failure import (
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.spec_review import build_new_review, build_review, can_be_reviewed
 from duecourse.domain.lifecycle.track_errors import track_error
+from duecourse.domain.lifecycle.uncounted_wait import give_up_if_expired
 from duecourse.domain.limits.breaker_results import ProviderFailure
 from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.origin import Origin
@@ -54,6 +55,7 @@ class FailureDeps:
     clock: Clock
     throttle: RetryThrottle
     learning: LearningDeps
+    max_uncounted_wait: timedelta
     backoff: Backoff = lambda _: None
 
 
@@ -105,6 +107,7 @@ def _record(
     task: Task, report: FailureReport, deps: FailureDeps, *, now: datetime
 ) -> RecordedFailure:
     policy = policy_of(task, deps.policies)
+    report = give_up_if_expired(task, report, limit=deps.max_uncounted_wait)
     learned = diagnose_with_learning(task, report, policy, deps.learning, now=now)
     diagnosis = learned.diagnosis
 
@@ -175,6 +178,8 @@ def failure_context(
         is_human_required=is_human_required(task, report),
         is_indeterminate=is_indeterminate(task, report),
         budget=task.payload.get("budget"),
+        is_over_budget=report.is_over_budget,
+        is_wait_expired=report.is_wait_expired,
         retry_outcomes=retry_outcomes,
     )
 

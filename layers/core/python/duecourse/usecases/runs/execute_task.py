@@ -14,12 +14,14 @@ from duecourse.domain.errors import (
     NotConfiguredError,
     StaleTaskError,
     UnknownTaskError,
+    WaitedTooLongError,
 )
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.lease import Lease
 from duecourse.domain.lifecycle.run_transitions import claim, defer, first_run
+from duecourse.domain.lifecycle.uncounted_wait import expired_wait, is_limited
 from duecourse.domain.tasks.handler import (
     Handler,
     RunContext,
@@ -157,16 +159,29 @@ def _defer_if_not_admitted(
     )
     if deferral is None:
         return None
-    after = defer(task, until=deferral.until, wait=deferral.wait)
+    if is_limited(deferral.wait):
+        waited = expired_wait(task, at=now, limit=deps.max_uncounted_wait)
+        if waited is not None:
+            reason = describe_wait(replace(deferral.wait, until=None))
+            return _give_up(task, WaitedTooLongError(waited, reason), deps)
+    after = defer(task, until=deferral.until, wait=deferral.wait, at=now)
     _save(task, after, deps.store)
     enqueue_if_due_soon(after, queue=deps.queue, now=now)
     return ExecutionResult(RunOutcome.DEFERRED, error=describe_wait(deferral.wait))
 
 
-def _claim(task: Task, deps: WorkerDeps) -> Task:
+def _give_up(task: Task, error: WaitedTooLongError, deps: WorkerDeps) -> ExecutionResult:
+    """Report `error` as the failure of a run that begins no phase."""
+    claimed = _claim(task, deps, has_prepare=True)  # so that the effect is not in flight
+    return _send_report(_runner_for(claimed, deps).failure_report(error), deps)
+
+
+def _claim(task: Task, deps: WorkerDeps, *, has_prepare: bool = False) -> Task:
     """Take the lease on the task. Raises _OutdatedError if another worker was faster."""
     now = truncate_to_millisecond(deps.clock.now())
     capabilities = capabilities_of(_handler_for(task, deps), task)
+    if has_prepare:
+        capabilities = replace(capabilities, has_prepare=True)
     claimed = claim(task, _new_lease(deps, now), capabilities, at=now)
     _save(task, claimed, deps.store)
     return claimed
@@ -198,13 +213,7 @@ def _handler_for(task: Task, deps: WorkerDeps) -> Handler:
 
 def _run_claimed(task: Task, subject: Subject | None, deps: WorkerDeps) -> ExecutionResult:
     """Run the phases of a claimed task and commit the run, or report its failure."""
-    runner = PhaseRunner(
-        task,
-        _handler_for(task, deps),
-        store=deps.store,
-        clock=deps.clock,
-        deadline=deps.clock.now() + deps.time_limit,
-    )
+    runner = _runner_for(task, deps)
     try:
         finished = runner.run(subject)
         follow_up_error = commit_run(finished, deps)
@@ -218,6 +227,16 @@ def _run_claimed(task: Task, subject: Subject | None, deps: WorkerDeps) -> Execu
         lateness=truncate_to_millisecond(deps.clock.now()) - task.due_at,
         call=finished.call,
         follow_up_error=follow_up_error,
+    )
+
+
+def _runner_for(task: Task, deps: WorkerDeps) -> PhaseRunner:
+    return PhaseRunner(
+        task,
+        _handler_for(task, deps),
+        store=deps.store,
+        clock=deps.clock,
+        deadline=deps.clock.now() + deps.time_limit,
     )
 
 

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.errors import (
+    DuecourseError,
     LeaseLostError,
     NotAttemptedError,
     NotJsonError,
@@ -127,6 +128,8 @@ class PhaseRunner:
             effect=self._effect,
             call=self._context.call,
             result=self._unsaved_result() if isinstance(error, NotRecordedError) else None,
+            is_over_budget=isinstance(error, DuecourseError) and error.is_over_budget,
+            is_wait_expired=isinstance(error, DuecourseError) and error.is_wait_expired,
         )
 
     def _unsaved_result(self) -> Any:

@@ -142,6 +142,7 @@ class TaskItem(StoredItem):
     run = ValueAttribute(run_to_stored, read_run, null=True)
     skipped = ValueAttribute(astuple, read_skipped, null=True)
     wait = ValueAttribute(Wait.to_json, Wait.from_json, null=True)
+    waiting_since = InstantAttribute(null=True)
     reviewed_at = InstantAttribute(null=True)
     closed_at = InstantAttribute(null=True)
     blocked_at = InstantAttribute(null=True)

@@ -69,7 +69,8 @@ def test_a_task_over_its_budget_is_given_up_at_the_limit(
         final = give_up_if_expired(running, report, limit=LIMIT)
         assert final.is_wait_expired == (at - NOW >= LIMIT)
         if final.is_wait_expired:
-            assert expired_wait(running, at=at, limit=LIMIT) in final.failure.message
+            waited = expired_wait(running, at=at, limit=LIMIT)
+            assert f"gave up after waiting {waited}: spent" == final.failure.message
             return
         task = fail_task(running, over_budget, at=at)
         assert (task.waiting_since, task.retry_count) == (NOW, 0)

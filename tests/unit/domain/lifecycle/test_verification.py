@@ -33,7 +33,7 @@ from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Phas
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import WaitReason
-from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
+from duecourse.usecases.failures.record_failure import CorrectedRun, RecordedFailure, record_failure
 from duecourse.usecases.runs.approve_reject import ApprovalDeps, approve_task, reject_task
 from duecourse.usecases.runs.verify_task import Verdict, verify_task
 
@@ -93,7 +93,9 @@ class Harness:
         return verify_task(task or self.task, deps)
 
     def record(self) -> RecordedFailure | None:
-        return record_failure(self.failures.pop(), self.failure_deps)
+        recorded = record_failure(self.failures.pop(), self.failure_deps)
+        assert not isinstance(recorded, CorrectedRun)
+        return recorded
 
     def write_concurrently(self, change: Callable[[Task], Task]) -> None:
         """Apply another writer's change just before the next write."""

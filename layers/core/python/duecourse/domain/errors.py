@@ -11,14 +11,10 @@ BUDGET_EXCEEDED_CODE = "budget_exceeded"
 
 
 class DuecourseError(Exception):
-    """The base class of every error that Duecourse raises on purpose.
+    """The base class of every error that Duecourse raises on purpose."""
 
-    `is_over_budget`: a budget of Duecourse is used up. Only such an error may use up no retry.
-    `is_wait_expired`: the task waited too long for its turn, and is not tried.
-    """
-
-    is_over_budget = False
-    is_wait_expired = False
+    is_over_budget = False  # only an error for which this is True may use up no retry
+    is_wait_expired = False  # the task waited too long for its turn, and is not tried
 
 
 class UnknownTaskError(DuecourseError):
@@ -119,18 +115,6 @@ class NotAttemptedError(DuecourseError):
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(f"the task was not attempted: {type(cause).__name__}: {cause}")
-
-
-class WaitedTooLongError(DuecourseError):
-    """The task was deferred, without an attempt, for longer than is allowed."""
-
-    type = "WaitedTooLong"
-    code = "waited_too_long"
-    origin = Origin.NOT_ATTEMPTED
-    is_wait_expired = True
-
-    def __init__(self, waited: str, reason: str | None) -> None:
-        super().__init__(f"gave up after waiting {waited}: {reason}")
 
 
 class ActionFailedError(DuecourseError):

@@ -12,7 +12,7 @@ from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run import ProviderCall
 from duecourse.domain.time.instant import from_text, from_text_or_none, to_text
 
-_FLAGS = ("is_over_budget", "is_wait_expired")  # older reports have none of them
+_FLAGS = ("is_over_budget", "is_wait_expired", "is_finished")  # older reports have none of them
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +26,8 @@ class FailureReport:
     `provider_reached_at`: when the worker last reached the task's provider, if it knows.
     `is_over_budget`: a budget of Duecourse was used up, so the call was not made.
     `is_wait_expired`: the task waited too long without an attempt, and is given up.
+    `is_finished`: the worker ran every phase, and only storing that failed.
+    `started_at`: when the run started; None in reports of older code.
     """
 
     task_id: str
@@ -39,6 +41,8 @@ class FailureReport:
     provider_reached_at: datetime | None = None
     is_over_budget: bool = False
     is_wait_expired: bool = False
+    is_finished: bool = False
+    started_at: datetime | None = None
 
     @property
     def is_crash(self) -> bool:
@@ -54,6 +58,7 @@ class FailureReport:
             **({"call": asdict(self.call)} if self.call else {}),
             **({"result": self.result} if self.result is not None else {}),
             **_optional_instant("provider_reached_at", self.provider_reached_at),
+            **_optional_instant("started_at", self.started_at),
             **{name: True for name in _FLAGS if getattr(self, name)},
             "failure": self.failure.to_json(),
         }
@@ -74,6 +79,7 @@ class FailureReport:
                 call=ProviderCall(**stored["call"]) if stored.get("call") else None,
                 result=stored.get("result"),
                 provider_reached_at=from_text_or_none(stored.get("provider_reached_at")),
+                started_at=from_text_or_none(stored.get("started_at")),
                 **{name: stored.get(name) is True for name in _FLAGS},
             )
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:

@@ -35,7 +35,7 @@ _RUN_STATUS_BY_ACTION = {
     Action.AWAIT_FIX: RunStatus.FAILED_LOGIC,
     Action.ASK_PERSON: RunStatus.PAUSED_RECONCILIATION,
 }
-_VERIFICATION_ORIGINS = (Origin.REJECTED, Origin.UNVERIFIED)
+VERIFICATION_ORIGINS = (Origin.REJECTED, Origin.UNVERIFIED)
 
 
 def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
@@ -43,7 +43,7 @@ def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
 
     A crash report also requires that the lease has expired.
     """
-    is_verification = report.origin in _VERIFICATION_ORIGINS
+    is_verification = report.origin in VERIFICATION_ORIGINS
     status = Status.PENDING_VERIFICATION if is_verification else Status.IN_PROGRESS
     is_current = task.status is status and current_run(task).id == report.run_id
     return is_current and (not report.is_crash or lease_expired(task, at=at))

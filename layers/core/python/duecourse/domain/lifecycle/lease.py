@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from duecourse.domain.errors import DuecourseError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.current_run import current_run
@@ -19,6 +20,13 @@ from duecourse.domain.tasks.task import Task
 
 LEASE_EXPIRED_CODE = "worker_vanished"
 REPORT_GRACE_PERIOD = timedelta(minutes=2)  # until the queue redelivers the report
+
+
+class OutlivedLeaseError(DuecourseError):
+    """The worker finished its work after its lease had expired."""
+
+    def __init__(self) -> None:
+        super().__init__("the lease expired while the worker was still running")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

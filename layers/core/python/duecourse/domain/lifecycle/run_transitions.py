@@ -75,7 +75,7 @@ def claim(task: Task, lease: Lease, capabilities: HandlerCapabilities, *, at: da
         originally_due_at=_find_originally_due_at(task, previous, reason),
     )
     run = _resume_phase(run, previous, capabilities)
-    claimed = replace(task, run=run, next_retry_at=None, skipped=None, wait=None)
+    claimed = replace(task, run=run, next_retry_at=None, skipped=None, wait=None, late_report=None)
     return claimed.move_to(Status.IN_PROGRESS)
 
 

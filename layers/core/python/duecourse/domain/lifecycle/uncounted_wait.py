@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from duecourse.domain.errors import DuecourseError
+from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -20,6 +22,18 @@ if TYPE_CHECKING:  # a worker that runs a reminder needs neither
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # Quiet hours end by themselves within a day.
 _LIMITED = (WaitReason.BUDGET, WaitReason.CIRCUIT_BREAKER, WaitReason.SUBJECT_COOLDOWN)
+
+
+class WaitedTooLongError(DuecourseError):
+    """The task was deferred, without an attempt, for longer than is allowed."""
+
+    type = "WaitedTooLong"
+    code = "waited_too_long"
+    origin = Origin.NOT_ATTEMPTED
+    is_wait_expired = True
+
+    def __init__(self, waited: str, reason: str | None) -> None:
+        super().__init__(f"gave up after waiting {waited}: {reason}")
 
 
 def is_limited(wait: Wait) -> bool:

@@ -21,6 +21,7 @@ from duecourse.domain.lifecycle.apply_failure import (
     is_human_required,
     is_indeterminate,
 )
+from duecourse.domain.lifecycle.correct_run import is_late
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.spec_review import build_new_review, build_review, can_be_reviewed
 from duecourse.domain.lifecycle.track_errors import track_error
@@ -65,10 +66,20 @@ class RecordedFailure(TaskChange):
     decision: Decision
 
 
-def record_failure(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
+@dataclass(frozen=True)
+class CorrectedRun(TaskChange):
+    """`is_settled`: the task follows the late report, too. Otherwise only the run was corrected."""
+
+    is_settled: bool = False
+
+
+def record_failure(
+    report: FailureReport, deps: FailureDeps
+) -> RecordedFailure | CorrectedRun | None:
     """Record the failure; return None if the report no longer applies.
 
-    A report delivered twice counts once. Raises UnknownTaskError, and StaleTaskError after repeated
+    A report that comes after its run was taken for crashed corrects that run. A report delivered
+    twice counts once. Raises UnknownTaskError, and StaleTaskError after repeated
     conflicts.
     """
     with suppress(StaleTaskError):
@@ -93,11 +104,19 @@ def _record_peeked(report: FailureReport, deps: FailureDeps) -> RecordedFailure 
     return _record(task, report, deps, now=now)
 
 
-def _record_if_applicable(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
+def _record_if_applicable(
+    report: FailureReport, deps: FailureDeps
+) -> RecordedFailure | CorrectedRun | None:
     task = deps.store.get(report.task_id)
     now = truncate_to_millisecond(deps.clock.now())
     if applies_to(task, report, at=now):
         return _record(task, report, deps, now=now)
+    if is_late(task, report):
+        # Here, because few reports are late.
+        from duecourse.usecases.failures.correct_run import correct_run
+
+        if (corrected := correct_run(task, report, deps, now=now)) is not None:
+            return corrected
     # The process that recorded it may have crashed before it could enqueue what runs next.
     enqueue_if_due_soon(build_review(task) or task, queue=deps.queue, now=now)
     return None

@@ -13,15 +13,17 @@ from duecourse.domain.dispatch.timing import Dispatch, is_early
 from duecourse.domain.errors import (
     NotConfiguredError,
     StaleTaskError,
-    UnknownTaskError,
-    WaitedTooLongError,
 )
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.lease import Lease
 from duecourse.domain.lifecycle.run_transitions import claim, defer, first_run
-from duecourse.domain.lifecycle.uncounted_wait import expired_wait, is_limited
+from duecourse.domain.lifecycle.uncounted_wait import (
+    WaitedTooLongError,
+    expired_wait,
+    is_limited,
+)
 from duecourse.domain.tasks.handler import (
     Handler,
     RunContext,
@@ -36,6 +38,7 @@ from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.runs.check_admission import check_admission
 from duecourse.usecases.runs.commit_run import commit_run
+from duecourse.usecases.runs.load_current import load_if_current, peek_if_current
 from duecourse.usecases.runs.phase_runner import PhaseRunner
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
@@ -50,6 +53,7 @@ class RunOutcome(StrEnum):
     REROUTED = "rerouted"
     AWAITING_VERIFICATION = "awaiting_verification"
     VERIFICATION_CHECKED = "verification_checked"
+    REPORTED_LATE = "reported_late"
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def execute_task(dispatch: Dispatch, deps: WorkerDeps, *, is_slow_queue: bool) -
     if (new := _claim_if_new(dispatch, deps)) is not None:
         return _run_claimed(new, None, deps)
     # The cheap read may be outdated. Then the claim fails, or the task seems not to be due.
-    for load in (_peek_if_current, _load_if_current):
+    for load in (peek_if_current, load_if_current):
         task = load(dispatch, deps.store)
         if task is not None and not task.is_reminder and not is_slow_queue:
             deps.slow_queue.send([dispatch], now=clock.now())
@@ -121,24 +125,6 @@ def _claim_if_new(dispatch: Dispatch, deps: WorkerDeps) -> Task | None:
 
 def _new_lease(deps: WorkerDeps, now: datetime) -> Lease:
     return Lease(run_id=deps.new_id(), expires_at=now + deps.lease, handler_version=deps.version)
-
-
-def _load_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
-    """Return the task if it is still scheduled for the due time of `dispatch`, else None."""
-    try:
-        task = store.get(dispatch.task_id)
-    except UnknownTaskError:
-        return None
-    return task if _is_current(task, dispatch) else None
-
-
-def _peek_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
-    task = store.peek(dispatch.task_id)
-    return task if task is not None and _is_current(task, dispatch) else None
-
-
-def _is_current(task: Task, dispatch: Dispatch) -> bool:
-    return task.is_scheduled and task.due_at == dispatch.due_at
 
 
 def _verify(task: Task, deps: WorkerDeps) -> ExecutionResult:
@@ -218,7 +204,9 @@ def _run_claimed(task: Task, subject: Subject | None, deps: WorkerDeps) -> Execu
         finished = runner.run(subject)
         follow_up_error = commit_run(finished, deps)
     except StaleTaskError:
-        raise  # lease lost: the effect may have happened, and the sweeper recovers the run
+        # The sweeper has taken the run for crashed. This worker knows better how it ended.
+        result = _send_report(runner.failure_report(runner.lease_lost()), deps)
+        return replace(result, outcome=RunOutcome.REPORTED_LATE)
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is this task's failure
         return _send_report(_with_provider(runner.failure_report(error), task, deps), deps)
     return ExecutionResult(

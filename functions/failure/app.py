@@ -7,7 +7,11 @@ from aws_lambda_powertools.metrics import MetricUnit
 from duecourse.adapters.aws.sqs import report_from_body
 from duecourse.adapters.aws.sqs_batch import QueueRecord, sqs_batch_handler
 from duecourse.app import services
-from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
+from duecourse.usecases.failures.record_failure import (
+    CorrectedRun,
+    RecordedFailure,
+    record_failure,
+)
 
 logger = Logger(service="failure")
 metrics = Metrics(service="failure")
@@ -16,11 +20,18 @@ metrics = Metrics(service="failure")
 def _handle_record(record: QueueRecord) -> None:
     report = report_from_body(record.body)
     recorded = record_failure(report, services.failure_deps())
-    if recorded is not None and report.refused_channel is not None:
-        reason = report.failure.summary
-        logger.error("channel_paused", channel=report.refused_channel, reason=reason)
-    if recorded is not None:
+    if isinstance(recorded, CorrectedRun):
+        _log_corrected(recorded)
+    elif recorded is not None:
+        if report.refused_channel is not None:
+            reason = report.failure.summary
+            logger.error("channel_paused", channel=report.refused_channel, reason=reason)
         _log_recorded(recorded)
+
+
+def _log_corrected(corrected: CorrectedRun) -> None:
+    metrics.add_metric("RunsCorrected", MetricUnit.Count, 1)
+    logger.info("run_corrected", task_id=corrected.task.id, is_settled=corrected.is_settled)
 
 
 def _log_recorded(recorded: RecordedFailure) -> None:

@@ -23,6 +23,7 @@ METRIC_BY_OUTCOME = {
     RunOutcome.REROUTED: "TasksRerouted",
     RunOutcome.AWAITING_VERIFICATION: "TasksAwaitingVerification",
     RunOutcome.VERIFICATION_CHECKED: "VerificationsChecked",
+    RunOutcome.REPORTED_LATE: "RunsReportedLate",
 }
 
 

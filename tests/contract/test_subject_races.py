@@ -22,7 +22,7 @@ from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 from local.runtime.call_interceptor import attribute_calls_to
 from tests.contract.conftest import RETENTION, SHARDS
 from tests.support.builders.failures import a_failure_report, builtin_policies
-from tests.support.builders.moments import MILLISECOND, NOW
+from tests.support.builders.moments import DAY, MILLISECOND, NOW
 from tests.support.builders.tasks import an_action, claim_task
 from tests.support.failure_deps import RETRY_LIMIT, learning_deps
 from tests.support.fakes.clock import ManualClock
@@ -67,6 +67,7 @@ def deps(store: DynamoTaskStore) -> FailureDeps:
         clock=TickingClock(),
         throttle=UnthrottledRetries(store, RETRY_LIMIT),
         learning=learning_deps(),
+        max_uncounted_wait=7 * DAY,
     )
 
 

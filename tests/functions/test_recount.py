@@ -23,7 +23,8 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.journal.run_record import RunRecord
 from duecourse.domain.lifecycle.run_transitions import commit
-from duecourse.domain.lifecycle.track_errors import track_error
+from duecourse.domain.lifecycle.track_errors import track_correction, track_error
+from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.recent_errors import REPEATED_THRESHOLD
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.task import Task
@@ -31,7 +32,12 @@ from duecourse.domain.time.instant import to_text, truncate_to_millisecond
 from duecourse.domain.time.utc_days import last_days, utc_day
 
 from local.runtime.functions import InvocationError
-from tests.support.builders.failures import fail_task
+from tests.support.builders.failures import (
+    a_failure_report,
+    correct_task,
+    crash_task,
+    fail_task,
+)
 from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import a_task, claim_task
 from tests.support.stack_client import StackClient
@@ -60,6 +66,7 @@ class Workload:
     subjects: dict[str, Subject] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
     failure_count: int = 0
+    taken_back: list[Run] = field(default_factory=list)
 
     def fill(self, failures: int) -> None:
         """Run tasks in the order of their due times until so many have failed."""
@@ -91,6 +98,8 @@ class Workload:
     def _run(self, task: Task) -> Task:
         running = self._claim(task)
         is_failing = self.rng.random() < (0.9 if task.retry_count == 0 else 0.6)
+        if self.rng.random() < 0.15:
+            return self._crash_and_report(running, is_failing=is_failing)
         if is_failing:
             return self._fail(running)
         return self._write(running, commit(running, "done", at=running.due_at))
@@ -103,10 +112,33 @@ class Workload:
         failed = fail_task(running, self.rng.choice(ERRORS), at=running.due_at)
         subject = self._subject(running) if running.subject else None
         failed, tracked = track_error(failed, subject, None)
-        if tracked is not None:
-            self.subjects[tracked.id] = tracked
+        self._keep(tracked)
         self.failure_count += 1
         return self._write(running, failed)
+
+    def _crash_and_report(self, running: Task, *, is_failing: bool) -> Task:
+        """Let the worker report after its run was taken for crashed. Its effect is harmless."""
+        at = running.due_at
+        crashed, tracked = track_error(
+            crash_task(running, at=at), self._subject(running) if running.subject else None, None
+        )
+        self._keep(tracked)
+        self._write(running, crashed)
+        self.taken_back.append(run_of(crashed))
+        self.failure_count += is_failing
+        report = a_failure_report(running, self.rng.choice(ERRORS), at=at)
+        if not is_failing:
+            report = replace(report, effect=Effect.APPLIED, result="done", is_finished=True)
+        subject = self._subject(running) if running.subject else None
+        corrected, tracked = track_correction(
+            correct_task(crashed, report, at=at), subject, None, at=at
+        )
+        self._keep(tracked)
+        return self._write(crashed, corrected)
+
+    def _keep(self, tracked: Subject | None) -> None:
+        if tracked is not None:
+            self.subjects[tracked.id] = tracked
 
     def _subject(self, task: Task) -> Subject:
         return self.subjects.get(task.subject or "", Subject(id=task.subject or ""))
@@ -135,6 +167,12 @@ def to_image(task: Task) -> dict[str, Any]:
     return dict(to_item(task, shard_count=4, retention=timedelta(days=30)).serialize())
 
 
+def is_correction(record: dict[str, Any]) -> bool:
+    """Return whether neither the old nor the new task is running, as only in corrections."""
+    images = [record["dynamodb"].get(name) for name in ("OldImage", "NewImage")]
+    return all(image and image["status"]["S"] != "in_progress" for image in images)
+
+
 @dataclass
 class Deliveries:
     """Delivers the records of a shard in order, in batches of any size, some of them repeatedly."""
@@ -152,12 +190,17 @@ class Deliveries:
             yield
 
     def _repeat(self, shard: int, delivered: list[dict[str, Any]]) -> None:
-        """Deliver again what was delivered before, also out of order."""
+        """Deliver again what was delivered before, also out of order.
+
+        A stream that goes back comes to later changes again, so corrections of these runs do, too.
+        """
         start = self.rng.randrange(len(delivered))
         batch = delivered[start : start + self.rng.randint(1, MAX_BATCH)]
+        corrections = [record for record in delivered[start:] if is_correction(record)]
         if self.rng.random() < 0.5:
             self.rng.shuffle(batch)
         self.client.stack.invoke("journal", self._event(shard, batch))
+        self.client.stack.invoke("journal", self._event(shard, corrections))
 
     def _invoke(self, shard: int, records: list[dict[str, Any]], start: int, end: int) -> int:
         """Return the position to continue at. A crash leaves the batch to be delivered again."""
@@ -206,7 +249,7 @@ def check_all(client: StackClient, workload: Workload) -> None:
     assert len(failed) == workload.failure_count
     tasks = list(workload.tasks.values())
     stats = client.call("GET", "/stats?days=30").body
-    check_categories(stats, failed)
+    check_categories(stats, failed, workload.taken_back)
     check_recoveries(stats, tasks, failed)
     check_providers(stats, tasks, failed)
     check_repeated(stats, failed, now_day=utc_day(workload.now))
@@ -227,13 +270,15 @@ def check_listings(client: StackClient, failed: list[RunRecord]) -> None:
         assert sorted(listed) == sorted(expected)
 
 
-def check_categories(stats: dict[str, Any], failed: list[RunRecord]) -> None:
+def check_categories(stats: dict[str, Any], failed: list[RunRecord], taken_back: list[Run]) -> None:
+    """Only when a category was seen first and last keeps what was taken back."""
     counted = Counter(record.run.error_category for record in failed)
     assert {row["category"]: row["count"] for row in stats["errors_by_category"]} == counted
     by_day = Counter((utc_day(ended_at(one.run)), one.run.error_category) for one in failed)
     assert {(row["day"], row["category"]): row["count"] for row in stats["errors_by_day"]} == by_day
     for row in stats["errors_by_category"]:
-        moments = [to_text(ended_at(r.run)) for r in failed if r.run.category == row["category"]]
+        runs = [*(one.run for one in failed), *taken_back]
+        moments = [to_text(ended_at(run)) for run in runs if run.category == row["category"]]
         assert (row["first_seen"], row["last_seen"]) == (min(moments), max(moments))
     patterns = Counter(
         (record.run.error_category, record.run.diagnosis.pattern)

@@ -144,7 +144,8 @@ def test_three_json_parse_errors_fail_the_task_and_its_subject(client: StackClie
 
 
 def test_three_days_over_budget_count_no_retry(client: StackClient) -> None:
-    task = create_action(client, OVER_BUDGET, OVER_BUDGET, OVER_BUDGET, SUCCESS, subject="story-1")
+    client.call("PUT", "/budgets/daily", {"limit": 0})
+    task = create_action(client, SUCCESS, subject="story-1", payload={"budget": "daily"})
     client.advance("11s")
     for day in ("2026-02-18", "2026-02-19", "2026-02-20"):
         waiting = client.task(task["id"])
@@ -152,6 +153,8 @@ def test_three_days_over_budget_count_no_retry(client: StackClient) -> None:
         assert (waiting["status"], waiting["retry_count"]) == ("pending", 0)
         assert (subject["failure_count"], subject["status"]) == (0, None)
         assert waiting["next_retry_at"] == f"{day}T00:00:00.000Z"
+        if day == "2026-02-20":
+            client.call("PUT", "/budgets/daily", {"limit": 1})
         client.advance("24h")
 
     subject = client.call("GET", "/subjects/story-1").body

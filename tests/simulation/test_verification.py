@@ -170,11 +170,25 @@ def test_reject_retries_by_policy_with_the_reason(client: StackClient) -> None:
 
     client.advance("5m")
     first, second = runs_of(client, task)
-    assert (first["status"], first["mutation"]["status"]) == ("paused:transient", "failed")
+    assert (first["status"], first["mutation"]["status"]) == ("paused:transient", "applied")
+    assert first["mutation"]["result"] == {"reply": SUCCESS["reply"]}
     assert (second["status"], second["retry_of"]) == ("paused:approval", first["id"])
     assert (second["mutation"]["key"], count_provider_calls(client)) == (second["id"], 2)
     assert history_of(client, task)[3:5] == ["task:retry_scheduled", "task:recovery_action"]
     assert post_action(client, task, "approve").body["status"] == "completed"
+
+
+@pytest.mark.parametrize("verdict", ["reject", "verifier", "time-out"])
+def test_work_that_was_not_approved_stays_applied(client: StackClient, verdict: str) -> None:
+    task = run_action(client, verifier=[REJECTION] if verdict == "verifier" else None)
+    if verdict == "reject":
+        post_action(client, task, "reject", {"reason": "the tests are red"})
+    client.advance("25h" if verdict == "time-out" else "1m")
+
+    run = runs_of(client, task)[0]
+    expected = {"status": "applied", "result": {"reply": SUCCESS["reply"]}, "key": run["id"]}
+    assert (run["mutation"], run["phase"]) == (expected, "mutated")
+    assert client.items(f"/tasks/{task['id']}/errors")[0]["id"] == run["id"]
 
 
 def test_a_rejection_is_in_the_error_log(client: StackClient) -> None:
@@ -340,7 +354,7 @@ def test_a_rejecting_verifier_retries_with_its_reason(client: StackClient) -> No
     waiting = client.task(task["id"])
     assert (waiting["status"], waiting["retry_count"]) == ("pending", 1)
     assert waiting["guidance"][0] == "rejected: no tests"
-    assert runs_of(client, task)[0]["mutation"]["status"] == "failed"
+    assert runs_of(client, task)[0]["mutation"]["status"] == "applied"
     client.advance("5m")
     assert len(runs_of(client, task)) == 2
 

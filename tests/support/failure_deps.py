@@ -13,7 +13,7 @@ from duecourse.usecases.failures.throttle_retry import RetryThrottle
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 
 from tests.support.builders.failures import builtin_policies
-from tests.support.builders.moments import NOW
+from tests.support.builders.moments import DAY, NOW
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.limits import MemoryBreakers
 from tests.support.fakes.patterns import MemoryPatterns
@@ -37,5 +37,6 @@ def failure_deps(store: MemoryStore, **fields: Any) -> FailureDeps:
         "clock": ManualClock(NOW),
         "throttle": RetryThrottle(store, RETRY_LIMIT),
         "learning": learning_deps(),
+        "max_uncounted_wait": 7 * DAY,
     }
     return FailureDeps(store=store, **{**defaults, **fields})

@@ -81,6 +81,7 @@ class WorkerHarness:
             version=self.version,
             time_limit=ATTEMPT_TIMEOUT,
             verification_timeout=DAY,
+            max_uncounted_wait=7 * DAY,
         )
         dispatch = Dispatch(due_at or self.task.due_at, ID, lane)
         return execute_task(dispatch, worker, is_slow_queue=True)

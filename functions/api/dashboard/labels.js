@@ -71,6 +71,7 @@ const EVENTS = {
   "task:indeterminate": ["Outcome unknown", "blocked"],
   "task:skipped": ["Occurrences skipped", "muted"],
   "task:reclassified": ["Reclassified", "waiting"],
+  "task:corrected": ["Corrected by its worker", "waiting"],
   "task:resolved": ["Outcome resolved", "ok"],
   "task:approved": ["Approved", "ok"],
   "task:verification_requested": ["Verification requested", "failing"],

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.adapters.runtime.policy_files import read_policies
+from duecourse.domain.errors import BUDGET_EXCEEDED_CODE
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.diagnosis import Diagnosis
@@ -19,6 +20,7 @@ from duecourse.domain.journal.error_log import provider_name
 from duecourse.domain.journal.failure_events import error_detail
 from duecourse.domain.journal.run_record import RunRecord
 from duecourse.domain.lifecycle import apply_failure
+from duecourse.domain.lifecycle.correct_run import reopen, settle_failure, settle_success
 from duecourse.domain.lifecycle.lease import lease_expired_report
 from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.tasks.event import Event, EventType
@@ -45,8 +47,17 @@ def a_subject(**fields: Any) -> Subject:
 
 
 def a_failure_report(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> FailureReport:
-    """Return the report of the worker that runs the task."""
-    return FailureReport(task_id=task.id, run_id=run_of(task).id, failure=failure, failed_at=at)
+    """Return the report of the worker that runs the task.
+
+    A failure with the code of a used-up budget stands for one of Duecourse's own budgets.
+    """
+    return FailureReport(
+        task_id=task.id,
+        run_id=run_of(task).id,
+        failure=failure,
+        failed_at=at,
+        is_over_budget=failure.code == BUDGET_EXCEEDED_CODE,
+    )
 
 
 def fail_task(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
@@ -56,6 +67,17 @@ def fail_task(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Tas
 
 def crash_task(task: Task, *, at: datetime) -> Task:
     return apply_decision(task, lease_expired_report(task), at=at)
+
+
+def correct_task(task: Task, report: FailureReport, *, at: datetime) -> Task:
+    """Return the crashed task after a late report of its worker, as its policy decides."""
+    if report.is_finished:
+        return settle_success(task, report, at=at)
+    policy, reopened = builtin_policies()[task.policy], reopen(task)
+    diagnosis = diagnose(report.failure, policy)
+    context = _context_of(reopened, report, at=at)
+    decision = decide(report.failure, diagnosis, policy, context)
+    return settle_failure(task, report, diagnosis, decision, at=at)
 
 
 def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:
@@ -75,16 +97,24 @@ def apply_decision(
 ) -> Task:
     policy = builtin_policies()[task.policy]
     diagnosis = diagnosis or diagnose(report.failure, policy)
-    context = FailureContext(
+    decision = decide(report.failure, diagnosis, policy, _context_of(task, report, at=at))
+    return apply_failure.apply_failure(task, report, diagnosis, decision, at=at)
+
+
+def _context_of(task: Task, report: FailureReport, *, at: datetime) -> FailureContext:
+    return FailureContext(
         retry_count=task.retry_count,
         max_retries=task.max_retries,
         failed_at=report.failed_at,
         budget_resets_at=next_reset(at),
         jitter_seed=task.id,
         has_spec=bool(task.payload.get("spec")),
+        origin=report.origin,
+        is_human_required=apply_failure.is_human_required(task, report),
+        is_indeterminate=apply_failure.is_indeterminate(task, report),
+        is_over_budget=report.is_over_budget,
+        is_wait_expired=report.is_wait_expired,
     )
-    decision = decide(report.failure, diagnosis, policy, context)
-    return apply_failure.apply_failure(task, report, diagnosis, decision, at=at)
 
 
 def fail_repeatedly(task: Task, times: int) -> Task:

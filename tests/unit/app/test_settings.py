@@ -40,6 +40,7 @@ ENV = {
     "DAILY_BUDGET_CENTS": "500",
     "VERIFICATION_TIMEOUT_HOURS": "24",
     "BLOCKED_TIMEOUT_HOURS": "24",
+    "UNCOUNTED_WAIT_HOURS": "168",
     "ERROR_RATE_PERCENT": "10",
     "LATE_AFTER_SECONDS": "60",
     "ALERT_COOLDOWN_MINUTES": "60",
@@ -61,7 +62,7 @@ def test_every_setting_has_its_field() -> None:
         *("https://sqs.test/chat.fifo", "https://sqs.test/journal-dead"),
         *("arn:api-tokens", "arn:chat-tokens", "arn:chat-verification"),
         *("arn:provider-keys", "arn:webhook-signing", "worker.handlers"),
-        *(4, 30, 90, 8, 50, 2000, 500, 24, 24, 10, 60, 60),
+        *(4, 30, 90, 8, 50, 2000, 500, 24, 24, 168, 10, 60, 60),
         *("important", "all", "off", "on"),
     )
 

@@ -173,6 +173,7 @@ def test_notifications_of_final_states_never_become_stale(kind: NotificationKind
         NotificationKind.FINAL_FAILURE,
         NotificationKind.RECOVERY,
         NotificationKind.DONE,
+        NotificationKind.RESOLVED,
         NotificationKind.OTHER,
     )
     assert kind.can_become_stale is (kind not in final_kinds)

@@ -47,6 +47,7 @@ def decide_failure(
         "failed_at": NOW,
         "budget_resets_at": MIDNIGHT,
         "jitter_seed": "a task:1",
+        "is_over_budget": category == "budget_exceeded",
     }
     return decide(
         failure,
@@ -270,6 +271,39 @@ def test_a_budget_wait_never_ends_in_failure_and_is_not_counted(policy: str, att
     decision = decide_failure(policy, "budget_exceeded", attempt)
     assert summarize(decision) == (Action.WAIT_FOR_BUDGET, Status.PENDING, 12 * HOUR)
     assert (decision.is_counted, decision.retry_count) == (False, attempt)
+
+
+@pytest.mark.parametrize(
+    ("policy", "last", "final"),
+    [
+        ("omega", 2, (Action.GIVE_UP, Status.FAILED, None)),
+        ("agent", 5, (Action.MARK_AS_BLOCKED, Status.BLOCKED, None)),
+        ("enrichment", 2, (Action.GIVE_UP, Status.FAILED, None)),
+    ],
+)
+def test_a_budget_of_somebody_else_uses_up_retries(policy: str, last: int, final: Any) -> None:
+    foreign = [
+        decide_failure(policy, "budget_exceeded", n, is_over_budget=False) for n in range(last + 1)
+    ]
+    waiting = (Action.WAIT_FOR_BUDGET, Status.PENDING, 12 * HOUR)
+    assert [summarize(one) for one in foreign] == [waiting] * last + [final]
+    assert [(one.is_counted, one.retry_count) for one in foreign] == [
+        (True, n + 1) for n in range(last + 1)
+    ]
+
+
+@pytest.mark.parametrize("category", ["budget_exceeded", "unknown"])
+@pytest.mark.parametrize(
+    ("policy", "action"),
+    [("agent", Action.MARK_AS_BLOCKED), ("enrichment", Action.GIVE_UP)],
+)
+def test_a_wait_that_expired_is_final_and_not_counted(
+    policy: str, action: Action, category: str
+) -> None:
+    before = a_subject(failure_count=4)
+    decision = decide_failure(policy, category, 1, is_wait_expired=True, subject=before)
+    assert (decision.action, decision.due_at, decision.is_counted) == (action, None, False)
+    assert (decision.retry_count, decision.subject) == (1, None)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Phas
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import WaitReason
-from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
+from duecourse.usecases.failures.record_failure import CorrectedRun, RecordedFailure, record_failure
 from duecourse.usecases.runs.approve_reject import ApprovalDeps, approve_task, reject_task
 from duecourse.usecases.runs.verify_task import Verdict, verify_task
 
@@ -93,7 +93,9 @@ class Harness:
         return verify_task(task or self.task, deps)
 
     def record(self) -> RecordedFailure | None:
-        return record_failure(self.failures.pop(), self.failure_deps)
+        recorded = record_failure(self.failures.pop(), self.failure_deps)
+        assert not isinstance(recorded, CorrectedRun)
+        return recorded
 
     def write_concurrently(self, change: Callable[[Task], Task]) -> None:
         """Apply another writer's change just before the next write."""
@@ -274,8 +276,9 @@ def test_a_policy_without_guidance_keeps_the_rejection_reason() -> None:
 @pytest.mark.parametrize("capabilities", [WITHOUT_EMIT, WITH_EMIT])
 def test_rejected_work_runs_again_from_the_start(capabilities: HandlerCapabilities) -> None:
     harness = Harness(a_task_to_verify(capabilities=capabilities))
+    before = run_of(harness.task).mutation
     task = reject_task(harness.task, "no", harness.failure_deps, at=NOW)
-    assert run_of(task).mutation.status is MutationStatus.FAILED
+    assert (run_of(task).mutation, before.status) == (before, MutationStatus.APPLIED)
     run = run_of(claim_task(task, "run-2", at=task.due_at, capabilities=capabilities))
     assert (run.phase, run.mutation.status, run.mutation.result) == (Phase.PREPARING, None, None)
     assert (run.retry_of, run.mutation.idempotency_key, run.is_verified) == (

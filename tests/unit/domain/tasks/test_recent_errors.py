@@ -102,3 +102,22 @@ def test_the_stored_form_is_short() -> None:
     errors = record_all(*range(40, -1, -1), category=BUDGET)
     assert len(errors.by_day) == 30
     assert len(json.dumps(errors.to_stored())) < 620
+
+
+def test_a_forgotten_error_leaves_the_day_of_the_one_before_the_last_three() -> None:
+    errors = NO_ERRORS
+    for n in range(6):
+        errors = errors.record("unknown", at=NOW + n * HOUR)
+    left = errors.forget(at=NOW + 5 * HOUR)
+    assert left.count_since("2026-02-17") == 5
+    assert left.latest == (NOW.replace(hour=0), *(NOW + n * HOUR for n in (2, 3, 4)))
+
+
+def test_the_only_error_is_forgotten() -> None:
+    assert NO_ERRORS.record("unknown", at=NOW).forget(at=NOW).to_stored() == []
+
+
+def test_a_corrected_error_has_its_new_category() -> None:
+    errors = NO_ERRORS.record("transient", at=NOW).correct("budget_exceeded", at=NOW)
+    assert (errors.last_category, errors.budget_blocked_on) == ("budget_exceeded", "2026-02-17")
+    assert errors.count_since("2026-02-17") == 1

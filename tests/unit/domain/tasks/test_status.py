@@ -10,11 +10,11 @@ from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task
 
 LEGAL = {
-    "pending": "pending in_progress failed blocked cancelled",
+    "pending": "pending in_progress delivered completed failed blocked cancelled",
     "in_progress": "pending in_progress pending_verification delivered completed failed blocked",
     "pending_verification": "pending pending_verification completed failed blocked cancelled",
-    "blocked": "pending completed failed blocked cancelled",
-    "failed": "pending failed blocked",
+    "blocked": "pending delivered completed failed blocked cancelled",
+    "failed": "pending delivered completed failed blocked",
     "delivered": "",
     "completed": "",
     "cancelled": "",
@@ -39,7 +39,7 @@ def test_a_rejected_transition_names_both_statuses() -> None:
 
 
 def test_the_table_has_legal_and_rejected_transitions() -> None:
-    assert (len(ALLOWED), len(REJECTED)) == (26, 38)
+    assert (len(ALLOWED), len(REJECTED)) == (31, 33)
 
 
 def test_every_status_has_a_row_in_the_table() -> None:
@@ -51,8 +51,12 @@ def test_a_delivered_completed_or_cancelled_task_has_no_transitions(closed: str)
     assert TRANSITIONS[Status(closed)] == frozenset()
 
 
-def test_a_failed_task_can_only_be_retried_or_reclassified() -> None:
-    assert TRANSITIONS[Status.FAILED] == {Status.PENDING, Status.FAILED, Status.BLOCKED}
+def test_a_failed_task_can_only_be_retried_reclassified_or_corrected() -> None:
+    corrected = {Status.DELIVERED, Status.COMPLETED}
+    assert TRANSITIONS[Status.FAILED] == {
+        *(Status.PENDING, Status.FAILED, Status.BLOCKED),
+        *corrected,
+    }
 
 
 def test_a_delivered_completed_failed_or_cancelled_task_is_not_open() -> None:

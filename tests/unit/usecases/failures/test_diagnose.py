@@ -58,7 +58,7 @@ def record(
     task = claim_task(an_action(**fields))
     report: FailureReport = replace(a_failure_report(task, failure), origin=origin)
     result = record_failure(report, deps_for(task, patterns, is_adaptive=is_adaptive))
-    assert result is not None
+    assert isinstance(result, RecordedFailure)
     return result
 
 
@@ -162,7 +162,7 @@ def test_a_run_that_was_not_attempted_has_no_adapted_delay() -> None:
     report = a_failure_report(task, Failure.create("x", code="ECONNRESET"))
     recorder = deps_for(task, MemoryPatterns(retry_outcomes=tries), is_adaptive=True)
     result = record_failure(replace(report, origin=Origin.NOT_ATTEMPTED), recorder)
-    assert result is not None
+    assert isinstance(result, RecordedFailure)
     assert diagnosis_note(result).delay == 2 * MINUTE
     assert diagnosis_note(result).adapted is None
 

@@ -19,7 +19,7 @@ from duecourse.domain.limits.circuit_breakers import StoredBreaker
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
+from duecourse.usecases.failures.record_failure import CorrectedRun, RecordedFailure, record_failure
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 
 from tests.support.builders.failures import BOOM, a_failure_report, a_subject, fail_repeatedly
@@ -49,7 +49,9 @@ class RecordHarness:
     def record(self, report: FailureReport, **changes: Any) -> RecordedFailure | None:
         deps = {"queue": self.queue, "breakers": self.breakers, "clock": self.clock}
         recorder = failure_deps(self.store, **{**deps, **changes})
-        return record_failure(report, recorder)
+        recorded = record_failure(report, recorder)
+        assert not isinstance(recorded, CorrectedRun)
+        return recorded
 
     def task(self, task_id: str = ID) -> Task:
         return self.store.get(task_id)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.limits.circuit_breaker import DEFAULT_RULES, CircuitState
+from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.handler import Handler, RunContext
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.recent_errors import NO_ERRORS
@@ -244,15 +244,16 @@ def test_success_is_stored_despite_a_write_conflict_on_the_subject() -> None:
     assert len(harness.provider.calls) == 1
 
 
-def test_a_success_whose_lease_was_lost_raises() -> None:
+def test_a_success_whose_lease_was_lost_is_reported() -> None:
     harness = AdmissionHarness(a_job())
 
     def swept() -> None:
         harness.store.tasks[ID] = replace(harness.task, version=99)
 
     harness.store.concurrent_writes = [lambda: None, swept]
-    with pytest.raises(StaleTaskError):
-        harness.run()
+    assert harness.run().outcome is RunOutcome.REPORTED_LATE
+    assert (harness.report.effect, harness.report.is_finished) == (Effect.APPLIED, True)
+    assert harness.task.version == 99
 
 
 def test_a_task_without_a_subject_writes_no_subject() -> None:

@@ -671,12 +671,15 @@ def test_a_worker_that_lost_its_lease_changes_nothing(save: int, calls: int) -> 
         *quiet,
         lambda: harness.store.tasks.update({ID: claimed_by_other}),
     ]
-    if save == 1:
-        assert harness.run() == ExecutionResult(RunOutcome.DUPLICATE)
-    else:
-        with pytest.raises(StaleTaskError):
-            harness.run()
-    assert (len(harness.calls), harness.failures, harness.task) == (calls, [], claimed_by_other)
+    outcome = harness.run().outcome
+    assert outcome is (RunOutcome.DUPLICATE if save == 1 else RunOutcome.REPORTED_LATE)
+    assert (len(harness.calls), harness.task) == (calls, claimed_by_other)
+    assert [(one.effect, one.is_finished, one.result) for one in harness.failures] == {
+        1: [],
+        2: [(Effect.NONE, False, None)],
+        3: [(Effect.APPLIED, False, RESULT)],
+        4: [(Effect.APPLIED, True, RESULT)],
+    }[save]
 
 
 @pytest.mark.parametrize(

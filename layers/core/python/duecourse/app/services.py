@@ -132,6 +132,7 @@ def worker_deps() -> WorkerDeps:
         lease=stores.settings().lease,
         time_limit=ATTEMPT_TIMEOUT,
         verification_timeout=stores.settings().verification_timeout,
+        max_uncounted_wait=stores.settings().uncounted_wait,
         version=registry.deployed_version(),
         backoff=sleep_with_jitter,
     )
@@ -154,6 +155,7 @@ def failure_deps() -> FailureDeps:
         learning=LearningDeps(
             stores.patterns(), stores.settings().has_adaptive_delays, log_learning_unavailable
         ),
+        max_uncounted_wait=stores.settings().uncounted_wait,
         backoff=sleep_with_jitter,
     )
 

@@ -62,6 +62,7 @@ _NUMBER_VARIABLES = {
     "daily_budget_cents": "DAILY_BUDGET_CENTS",
     "verification_timeout_hours": "VERIFICATION_TIMEOUT_HOURS",
     "blocked_timeout_hours": "BLOCKED_TIMEOUT_HOURS",
+    "uncounted_wait_hours": "UNCOUNTED_WAIT_HOURS",
     "error_rate_percent": "ERROR_RATE_PERCENT",
     "late_after_seconds": "LATE_AFTER_SECONDS",
     "alert_cooldown_minutes": "ALERT_COOLDOWN_MINUTES",
@@ -100,6 +101,7 @@ class Settings:
     daily_budget_cents: int
     verification_timeout_hours: int
     blocked_timeout_hours: int
+    uncounted_wait_hours: int
     error_rate_percent: int
     late_after_seconds: int
     alert_cooldown_minutes: int
@@ -127,6 +129,10 @@ class Settings:
     @property
     def blocked_timeout(self) -> timedelta:
         return timedelta(hours=self.blocked_timeout_hours)
+
+    @property
+    def uncounted_wait(self) -> timedelta:
+        return timedelta(hours=self.uncounted_wait_hours)
 
     @property
     def late_after(self) -> timedelta:

@@ -13,6 +13,9 @@ BUDGET_EXCEEDED_CODE = "budget_exceeded"
 class DuecourseError(Exception):
     """The base class of every error that Duecourse raises on purpose."""
 
+    is_over_budget = False  # only an error for which this is True may use up no retry
+    is_wait_expired = False  # the task waited too long for its turn, and is not tried
+
 
 class UnknownTaskError(DuecourseError):
     def __init__(self, task_id: str) -> None:

@@ -19,6 +19,8 @@ from duecourse.adapters.aws.dynamodb.task_mapper import (
 )
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.lifecycle.verification import request_verification
+from duecourse.domain.origin import Effect
+from duecourse.domain.tasks.late_report import LateReport
 from duecourse.domain.tasks.recent_errors import RecentErrors
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import (
@@ -99,6 +101,7 @@ EVERY_FIELD = a_task(
     run=EVERY_FIELD_OF_A_RUN,
     skipped=SkippedOccurrences(2, SkipReason.OUTAGE),
     wait=Wait(WaitReason.CIRCUIT_BREAKER, NOW + HOUR, {"provider": "x"}),
+    waiting_since=NOW - 4 * HOUR,
     reviewed_at=NOW - 3 * HOUR,
     closed_at=NOW - HOUR,
     blocked_at=NOW - 2 * HOUR,
@@ -110,6 +113,9 @@ EVERY_FIELD = a_task(
     review=ReviewLink("0a1b2c3f-0000-4000-8000-000000000000", 3, "a page of words"),
     recent_errors=RecentErrors(
         by_day={"2026-02-17": 1}, latest=(NOW,), last_category="transient", budget_blocked_on=None
+    ),
+    late_report=LateReport(
+        run_id="run-1", started_at=NOW, error="boom", effect=Effect.APPLIED, reported_at=NOW + HOUR
     ),
     version=12,
 )

@@ -14,6 +14,7 @@ class NotificationKind(StrEnum):
     VERIFICATION = "check"
     INDETERMINATE = "doubt"
     DONE = "done"
+    RESOLVED = "resolved"  # how it ended after people were asked
     OTHER = "other"
 
     @property
@@ -31,7 +32,7 @@ class NotifyLevel(StrEnum):
 
     ALL = "all"
     IMPORTANT = "important"
-    NONE = "none"  # only what needs an answer
+    NONE = "none"  # only what needs an answer, or no longer needs one
 
     def wants(self, kind: NotificationKind) -> bool:
         return self is NotifyLevel.ALL or kind not in _SUPPRESSED_KINDS[self]
@@ -45,5 +46,6 @@ _KINDS_ASKING_OWNER = (
 _SUPPRESSED_KINDS = {
     NotifyLevel.ALL: frozenset[NotificationKind](),
     NotifyLevel.IMPORTANT: frozenset({NotificationKind.RETRY}),
-    NotifyLevel.NONE: frozenset(NotificationKind) - {*_KINDS_ASKING_OWNER, NotificationKind.OTHER},
+    NotifyLevel.NONE: frozenset(NotificationKind)
+    - {*_KINDS_ASKING_OWNER, NotificationKind.RESOLVED, NotificationKind.OTHER},
 }

@@ -37,9 +37,15 @@ def format_recovered(task: Task, *, attempt: int, lost_occurrences: int) -> str:
     return f"{text}, after {lost_occurrences} failed {noun}."
 
 
-def format_for_operators(task: Task, text: str) -> str:
+def format_for_operators(task: Task, text: str, *, needs_person: bool = True) -> str:
     """Return the owner's text with the task's owner named, for the operators' chat."""
-    return f"Task {task.short_id} of {task.channel}:{task.sender_id} needs a person.\n{text}"
+    need = "needs a person" if needs_person else "no longer needs a person"
+    return f"Task {task.short_id} of {task.channel}:{task.sender_id} {need}.\n{text}"
+
+
+def format_resolved(text: str) -> str:
+    """Return how a task ended of which people were asked whether it had happened."""
+    return f"No answer is needed any more: the worker reported late.\n{text}"
 
 
 def format_verification_request(task: Task) -> str:

@@ -67,7 +67,7 @@ def decide(
     adapted = adapt_policy_delay(category, context)
     delay = choose_delay(failure, category, context, adapted)
     subject = _update_subject(failure, diagnosis, category, context, delay)
-    is_counted = category.counts and context.is_attempted
+    is_counted = context.is_attempted and not _waits_for_own_budget(category, context)
     limit = _retry_limit(category, context)
     action = _choose_action(category, policy, context)
     if subject is not None and subject.is_given_up:
@@ -100,26 +100,42 @@ def _retry_limit(category: Category, context: FailureContext) -> int:
     return min(category.limit, context.max_retries)
 
 
+def _waits_for_own_budget(category: Category, context: FailureContext) -> bool:
+    """Return whether the failure uses up no retry. Texts and codes of others cannot cause that."""
+    return context.is_over_budget and not category.counts
+
+
 def _choose_action(category: Category, policy: Policy, context: FailureContext) -> Action:
     if context.is_human_required:
         return Action.ASK_PERSON
+    if context.is_wait_expired:
+        return _final_action(policy)
     if context.is_uncounted:
         return Action.RETRY
     if context.origin in _ACTION_BY_ORIGIN:
         return _ACTION_BY_ORIGIN[context.origin]
-    if not category.counts:
-        return Action.WAIT_FOR_BUDGET if category.until_budget_clears else Action.RETRY
+    return _choose_retry(category, policy, context)
+
+
+def _choose_retry(category: Category, policy: Policy, context: FailureContext) -> Action:
     # A limit in runs includes the failed run: with a limit of 3, the third failure is final.
     spent = context.retry_count + (policy.limit_unit is LimitUnit.RUNS)
-    if spent >= _retry_limit(category, context):
-        return Action.MARK_AS_BLOCKED if policy.ladder else Action.GIVE_UP
-    if not policy.ladder:
+    is_spent = spent >= _retry_limit(category, context)
+    if is_spent and not _waits_for_own_budget(category, context):
+        return _final_action(policy)
+    if category.until_budget_clears:
+        return Action.WAIT_FOR_BUDGET
+    if not (policy.ladder and category.counts):
         return Action.RETRY
     step = policy.ladder[min(context.retry_count, len(policy.ladder) - 1)]
     can_refresh_spec = category.needs_spec_refresh and context.has_spec
     if step is Action.RETRY_WITH_SPEC_REFRESH and not can_refresh_spec:
         return Action.RETRY_WITH_GUIDANCE
     return step
+
+
+def _final_action(policy: Policy) -> Action:
+    return Action.MARK_AS_BLOCKED if policy.ladder else Action.GIVE_UP
 
 
 def _status_after(action: Action) -> Status:
@@ -137,8 +153,8 @@ def _budget_wait(failure: Failure, context: FailureContext, until: datetime | No
 
     A provider may report a budget of its own.
     """
-    is_own_budget = failure.code == BUDGET_EXCEEDED_CODE and context.budget is not None
-    detail = {"budget": context.budget} if is_own_budget else {}
+    is_own_budget = context.is_over_budget and failure.code == BUDGET_EXCEEDED_CODE
+    detail = {"budget": context.budget} if is_own_budget and context.budget is not None else {}
     detail["message"] = truncate_middle(failure.message, MAX_MESSAGE_LENGTH)
     return Wait(WaitReason.BUDGET, until=until, detail=detail)
 

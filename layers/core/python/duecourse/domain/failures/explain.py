@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from duecourse.domain.errors import BUDGET_EXCEEDED_CODE
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.failure import Failure
@@ -67,7 +68,8 @@ def explain_failure(
 ) -> dict[str, Any]:
     """Return the diagnosis and the decision as JSON.
 
-    The subject is assumed to have failed as often as the task.
+    The subject is assumed to have failed as often as the task, and the code of a used-up budget to
+    come from Duecourse itself.
     """
     policy, attempt = request.policy, request.attempt
     diagnosis = diagnose(request.failure, policy)
@@ -77,6 +79,7 @@ def explain_failure(
         failed_at=now,
         budget_resets_at=budget_resets_at,
         has_spec=request.has_spec,
+        is_over_budget=request.failure.code == BUDGET_EXCEEDED_CODE,
         subject=Subject(id="explained", failure_count=attempt),
     )
     decision = decide(request.failure, diagnosis, policy, context)

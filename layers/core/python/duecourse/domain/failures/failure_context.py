@@ -22,6 +22,9 @@ class FailureContext:
     `is_human_required`: only a person can still tell whether the effect happened.
     `is_channel_paused`: the task's channel has no valid token, and the task still waits for one.
     `budget`: the name of the budget that pays for the task's calls.
+    `is_over_budget`: a budget of Duecourse is used up, or a person says so. Nothing else may make a
+    failure use up no retry, whatever its category is.
+    `is_wait_expired`: the task waited too long without an attempt.
     `retry_outcomes`: how retries of this category went, by delay; if empty, the policy's delay is
     kept.
     """
@@ -39,6 +42,8 @@ class FailureContext:
     is_indeterminate: bool = False
     is_channel_paused: bool = False
     budget: str | None = None
+    is_over_budget: bool = False
+    is_wait_expired: bool = False
     retry_outcomes: RetryOutcomesByDelay = field(default_factory=dict)
 
     @property
@@ -53,7 +58,8 @@ class FailureContext:
 
     @property
     def is_attempted(self) -> bool:
-        return not self.is_uncounted and self.origin is not Origin.SUBJECT
+        is_tried = self.origin is not Origin.SUBJECT and not self.is_wait_expired
+        return is_tried and not self.is_uncounted
 
     @property
     def applies_to_subject(self) -> bool:

@@ -32,6 +32,8 @@ def format_guidance(
             return f"It failed {failures} times: the specification may be unclear. {fix}"
         case Action.ESCALATE_TO_HUMAN:
             return f"It failed {failures} times and needs a person to look at it. {fix}"
+        case Action.MARK_AS_BLOCKED if context.is_wait_expired:
+            return f"It waited too long and was not tried. {fix}"
         case Action.MARK_AS_BLOCKED:
             return f"No retry is left ({limit} for {diagnosis.category}). {fix}"
     return None

@@ -10,6 +10,7 @@ are written 0 to 9, then a to n. Names are short because every batch of changes 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from duecourse.domain.journal.error_log import provider_name
@@ -17,6 +18,7 @@ from duecourse.domain.journal.history import ended_run, is_amendment
 from duecourse.domain.journal.increment import Increment
 from duecourse.domain.journal.lateness import bucket_of
 from duecourse.domain.journal.learning_counters import learning_increments
+from duecourse.domain.lifecycle.correction import is_correction
 from duecourse.domain.tasks.recent_errors import BUDGET_EXCEEDED
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED
@@ -36,6 +38,7 @@ LATE_HOUR_PREFIX = "l"
 RETRIES_PREFIX = "r"
 MAX_RETRIES_COUNTED = 50  # higher counts are capped to this
 NAME_LIMIT = 200
+_DURATION = ("timed", "ms")
 _HOUR_DIGITS = "0123456789abcdefghijklmn"
 
 
@@ -44,6 +47,8 @@ def count_change(old: Task | None, new: Task, *, late_after: timedelta) -> list[
     run = ended_run(old, new)
     if run is None:
         return []
+    if old is not None and is_correction(old, new):
+        return _correction_increments(old, new, run, late_after)
     if old is not None and is_amendment(run, old):
         return _amendment_increments(old, new, run)
     learned = learning_increments(new, run)
@@ -77,6 +82,36 @@ def _amendment_increments(old: Task, new: Task, run: Run) -> list[Increment]:
         return []
     taken_back = [one.negate() for one in _failure_increments(old, before)]
     return [*taken_back, *_failure_increments(new, run)]
+
+
+def _correction_increments(
+    old: Task, new: Task, run: Run, late_after: timedelta
+) -> list[Increment]:
+    """Return the increments that replace a supposed crash by what the worker reported."""
+    before = old.run
+    if before is None or before.diagnosis == run.diagnosis:
+        return []  # only its error was corrected
+    supposed = [*_failure_increments(old, before), *learning_increments(old, before)]
+    taken_back = [one.negate() for one in supposed]
+    if run.is_failure:
+        reported = [*_failure_increments(new, run), *learning_increments(new, run)]
+        return [*taken_back, *map(_without_duration, reported)]
+    note = before.diagnosis or NOT_DIAGNOSED
+    restored = replace(old, retry_count=max(0, (note.retry_count or 0) - note.counted))
+    done = replace(run, ended_at=new.delivered_at)  # `ended_at` is when the lease was noticed
+    return [
+        *taken_back,
+        *_success_increments(restored, new, done, late_after),
+        *_recovery_increments(restored, new, done),
+        *learning_increments(new, done),
+    ]
+
+
+def _without_duration(one: Increment) -> Increment:
+    """Return the increment without the duration of its run, which a late report does not tell."""
+    if not one.counter.startswith(PROVIDER_PREFIX):
+        return one
+    return replace(one, sums={name: n for name, n in one.sums.items() if name not in _DURATION})
 
 
 def _failure_increments(task: Task, run: Run) -> list[Increment]:

@@ -33,11 +33,15 @@ def tracker_of_subject(subject: Subject) -> FailureTracker:
 
 
 def find_changed_tracker(old: Task | None, new: Task) -> FailureTracker | None:
-    """Return the tracker if this write brought a repeated failure of a task without a subject.
+    """Return the tracker if this write brought, or took back, a repeated failure of a task.
+
+    Only of a task without a subject.
 
     Subjects hold their own errors, in their own table.
     """
     is_unchanged = old is not None and old.recent_errors == new.recent_errors
-    if new.subject is not None or is_unchanged or new.recent_errors.repeated_since is None:
+    was_repeated = old is not None and old.recent_errors.repeated_since is not None
+    is_repeated = new.recent_errors.repeated_since is not None or was_repeated
+    if new.subject is not None or is_unchanged or not is_repeated:
         return None
     return tracker_of_task(new)

@@ -19,6 +19,7 @@ from duecourse.domain.journal.failure_events import (
     run_detail,
 )
 from duecourse.domain.lifecycle.blocked import blocked_timeout_reason, is_escalation
+from duecourse.domain.lifecycle.correction import is_correction, is_late_report
 from duecourse.domain.lifecycle.spec_review import is_reviewed
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.recovery_action import Action
@@ -50,6 +51,8 @@ def events_between(old: Task | None, new: Task, *, at: datetime) -> list[Event]:
     """
     if old is None:
         return [created_event(new, first_due_at=new.due_at)]
+    if is_late_report(old, new):
+        return []  # the journal stores an event of its own for it
     moment = _event_time(old, new, at)
     return [Event(kind, new.id, moment, detail) for kind, detail in _change_events(old, new)]
 
@@ -135,21 +138,39 @@ def _unblocked_events(old: Task, new: Task) -> Iterator[TypeAndDetail]:
 
 
 def is_amendment(run: Run, old: Task) -> bool:
-    """Return True if a person corrected a run that had already ended."""
+    """Return True if a run that had already ended was changed, by a person or a late report."""
     return old.run is not None and old.run.id == run.id and old.run.ended_at is not None
 
 
 def _amendment_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail]:
     is_reclassified = old.run is not None and old.run.diagnosis != run.diagnosis
-    yield from (
-        _reclassification_events(run, old, new) if is_reclassified else _resolution_events(run, new)
-    )
+    if is_correction(old, new):
+        yield from _correction_events(run, old, new)
+    elif is_reclassified:
+        yield from _reclassification_events(run, old, new)
+    else:
+        yield from _resolution_events(run, new)
+
+
+def _correction_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail]:
+    """Return the correction, and the events that follow if the task itself was settled by it."""
+    detail = error_detail(run) if run.error is not None else run_detail(run)
+    yield EventType.TASK_CORRECTED, {**detail, "mutation": run.mutation.status}
+    if run.status is RunStatus.COMMITTED:
+        yield (EventType.TASK_DELIVERED if new.is_reminder else EventType.TASK_COMPLETED), detail
+    elif old.run is not None and old.run.diagnosis != run.diagnosis:
+        yield from _redecided_events(run, old, new)
 
 
 def _reclassification_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail]:
     """Return the reclassification event and the events that follow from the new decision."""
     detail = {"run_id": run.id, "from": old.last_error_category, "category": run.category}
     yield EventType.TASK_RECLASSIFIED, {**detail, "action": action_of(new)}
+    yield from _redecided_events(run, old, new)
+
+
+def _redecided_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail]:
+    """Return the events of a failure that was decided again."""
     yield from _unblocked_events(old, new)
     if new.next_retry_at is not None:
         yield from retry_events(run, new, error_detail(run))

@@ -197,6 +197,8 @@ def _common_patterns(totals: Totals) -> list[dict[str, Any]]:
     found = []
     for name, total in _counters_with_prefix(totals, PATTERN_PREFIX):
         category, _, pattern = name.partition("#")
+        if not total["errors"]:
+            continue  # its runs were corrected
         found.append(
             {
                 "pattern": pattern,

@@ -34,6 +34,7 @@ def advance_series(task: Task, ended: Task, *, at: datetime) -> Task | None:
         next_retry_at=None,
         guidance=(),
         reviewed_at=None,
+        waiting_since=None,
         rescheduled_at=None,
         owner_rescheduled_at=None,
         skipped=None if is_early_run else missed_occurrences(task, until=at),

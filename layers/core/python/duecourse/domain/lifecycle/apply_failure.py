@@ -13,6 +13,7 @@ from duecourse.domain.lifecycle.advance_series import advance_series, missed_occ
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.lease import lease_expired
 from duecourse.domain.lifecycle.spec_review import await_review
+from duecourse.domain.lifecycle.uncounted_wait import waiting_since_after
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Run, RunStatus
@@ -35,7 +36,7 @@ _RUN_STATUS_BY_ACTION = {
     Action.AWAIT_FIX: RunStatus.FAILED_LOGIC,
     Action.ASK_PERSON: RunStatus.PAUSED_RECONCILIATION,
 }
-_VERIFICATION_ORIGINS = (Origin.REJECTED, Origin.UNVERIFIED)
+VERIFICATION_ORIGINS = (Origin.REJECTED, Origin.UNVERIFIED)
 
 
 def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
@@ -43,7 +44,7 @@ def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
 
     A crash report also requires that the lease has expired.
     """
-    is_verification = report.origin in _VERIFICATION_ORIGINS
+    is_verification = report.origin in VERIFICATION_ORIGINS
     status = Status.PENDING_VERIFICATION if is_verification else Status.IN_PROGRESS
     is_current = task.status is status and current_run(task).id == report.run_id
     return is_current and (not report.is_crash or lease_expired(task, at=at))
@@ -52,15 +53,12 @@ def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
 def effect_of(task: Task, report: FailureReport) -> Effect:
     """Return whether the run's effect has happened.
 
-    An effect recorded as applied stays applied whatever the report says, unless the work was
-    rejected. For a crash only the stored run is trusted.
+    An effect recorded as applied stays applied whatever the report says. For a crash only the
+    stored run is trusted.
     """
     stored_effect = current_run(task).effect_after_crash
-    if report.is_crash or (
-        stored_effect is Effect.APPLIED and report.origin is not Origin.REJECTED
-    ):
-        return stored_effect
-    return report.effect
+    is_stored = report.is_crash or stored_effect is Effect.APPLIED
+    return stored_effect if is_stored else report.effect
 
 
 def is_indeterminate(task: Task, report: FailureReport) -> bool:
@@ -138,7 +136,7 @@ def _to_diagnosis_note(
         phase=failure.phase,
         retry_after=failure.retry_after or None,
         origin=report.origin,
-        blames_subject=diagnosis.blames_subject,
+        blames_subject=diagnosis.blames_subject and decision.category.counts,
         action=decision.action,
         counted=decision.is_counted,
         retry_count=decision.retry_count,
@@ -154,6 +152,7 @@ def _failure_changes(task: Task, report: FailureReport, decision: Decision) -> T
         task,
         retry_count=decision.retry_count,
         wait=decision.wait,
+        waiting_since=waiting_since_after(task, report, decision),
         reviewed_at=None,
         last_error=report.failure.summary,
         last_error_category=decision.category.name,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from duecourse.domain.errors import DuecourseError
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run import IndeterminatePolicy
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 LEASE_EXPIRED_CODE = "worker_vanished"
 REPORT_GRACE_PERIOD = timedelta(minutes=2)  # until the queue redelivers the report
+
+
+class OutlivedLeaseError(DuecourseError):
+    """The worker finished its work after its lease had expired."""
+
+    def __init__(self) -> None:
+        super().__init__("the lease expired while the worker was still running")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

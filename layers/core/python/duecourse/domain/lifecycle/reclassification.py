@@ -55,7 +55,7 @@ def reopen(task: Task) -> ReopenedFailure:
         status=Status.IN_PROGRESS,
         retry_count=max(0, task.retry_count - note.counted),
         failed_occurrences=max(0, task.failed_occurrences - was_given_up),
-        guidance=_guidance_before(task, note),
+        guidance=guidance_before(task, note),
         next_retry_at=None,
         skipped=None,
     )
@@ -118,17 +118,24 @@ def subject_before(reopened_failure: ReopenedFailure, subject: Subject | None) -
 
     It is left unchanged if it was attempted or reset since.
     """
-    if subject is None or _has_later_attempt(reopened_failure, subject):
+    failed_at = reopened_failure.report.failed_at
+    return _without_failure(reopened_failure.run, subject, failed_at=failed_at)
+
+
+def subject_before_crash(task: Task, subject: Subject | None) -> Subject | None:
+    """Return the subject without the failure of a run whose lease expired, as `subject_before`."""
+    run = current_run(task)
+    return _without_failure(run, subject, failed_at=run.lease_expires_at)
+
+
+def _without_failure(run: Run, subject: Subject | None, *, failed_at: datetime) -> Subject | None:
+    if subject is None or _has_later_attempt(subject, failed_at):
         return None
-    note = reopened_failure.diagnosis
+    note = run.diagnosis or NOT_DIAGNOSED
     is_recorded_by_subject = note.origin not in _ORIGINS_NOT_BLAMING_SUBJECT
     if not (note.counted and note.blames_subject and is_recorded_by_subject):
         return subject
-    return (
-        subject.uncount_failure()
-        if subject.last_error_category == reopened_failure.run.category
-        else None
-    )
+    return subject.uncount_failure() if subject.last_error_category == run.category else None
 
 
 def apply(
@@ -203,7 +210,7 @@ def _require_failed_run(task: Task) -> Run:
     return task.run
 
 
-def _guidance_before(task: Task, note: RunDiagnosis) -> tuple[str, ...]:
+def guidance_before(task: Task, note: RunDiagnosis) -> tuple[str, ...]:
     """Return the guidance without the lines added by this failure and by its failed review."""
     added_lines = (note.guidance_lines or 0) + is_review_failed(task)
     return task.guidance[: max(0, len(task.guidance) - added_lines)]
@@ -216,11 +223,8 @@ def _origin(run: Run, note: RunDiagnosis) -> Origin:
     return Origin.WORK if note.origin is Origin.LOGIC else note.origin
 
 
-def _has_later_attempt(reopened_failure: ReopenedFailure, subject: Subject) -> bool:
-    return (
-        subject.last_attempt_at is not None
-        and subject.last_attempt_at > reopened_failure.report.failed_at
-    )
+def _has_later_attempt(subject: Subject, failed_at: datetime) -> bool:
+    return subject.last_attempt_at is not None and subject.last_attempt_at > failed_at
 
 
 def _original_reading(reopened_failure: ReopenedFailure) -> Reading:

@@ -64,7 +64,10 @@ def can_resolve(task: Task) -> bool:
 
     It is blocked, or it is a series that has gone on.
     """
-    is_continuing_series = (
-        task.status is Status.PENDING and task.repeat is not None and not task.next_retry_at
-    )
-    return task.status is Status.BLOCKED or is_continuing_series
+    return task.status is Status.BLOCKED or has_gone_on(task)
+
+
+def has_gone_on(task: Task) -> bool:
+    """Return True if the task is a series that waits for an occurrence, not for a retry."""
+    is_series = task.repeat is not None
+    return is_series and task.status is Status.PENDING and not task.next_retry_at

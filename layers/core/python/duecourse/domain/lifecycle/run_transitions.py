@@ -22,6 +22,7 @@ from duecourse.domain.lifecycle.previous_failure import (
     find_previous_failure,
 )
 from duecourse.domain.lifecycle.spec_review import is_reviewed
+from duecourse.domain.lifecycle.uncounted_wait import is_limited
 from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import (
@@ -74,7 +75,7 @@ def claim(task: Task, lease: Lease, capabilities: HandlerCapabilities, *, at: da
         originally_due_at=_find_originally_due_at(task, previous, reason),
     )
     run = _resume_phase(run, previous, capabilities)
-    claimed = replace(task, run=run, next_retry_at=None, skipped=None, wait=None)
+    claimed = replace(task, run=run, next_retry_at=None, skipped=None, wait=None, late_report=None)
     return claimed.move_to(Status.IN_PROGRESS)
 
 
@@ -143,7 +144,7 @@ def _reusable_key(previous: Run | None) -> str | None:
     All attempts at an occurrence share one key. Rejected work gets a new key because it has to be
     done again.
     """
-    if previous is None or (previous.verify_until is not None and not previous.is_applied):
+    if previous is None or previous.is_rejected:
         return None
     return previous.mutation.idempotency_key
 
@@ -151,10 +152,10 @@ def _reusable_key(previous: Run | None) -> str | None:
 def _resume_phase(run: Run, previous: Run | None, capabilities: HandlerCapabilities) -> Run:
     """Set the phase in which the run starts.
 
-    An applied mutation is never repeated: the run starts at emit. An indeterminate one is
-    reconciled first, unless the handler's policy allows repeating it.
+    An applied mutation is never repeated, unless the work was rejected: the run starts at emit. An
+    indeterminate one is reconciled first, unless the handler's policy allows repeating it.
     """
-    if previous is not None and previous.is_applied:
+    if previous is not None and previous.is_applied and not previous.is_rejected:
         return replace(
             run,
             phase=Phase.EMITTING,
@@ -186,6 +187,7 @@ def commit(task: Task, result: Any, *, at: datetime) -> Task:
         delivered_at=at,
         failed_occurrences=0,
         wait=None,
+        waiting_since=None,
     )
     following = advance_series(task, committed, at=at)
     if following is not None:
@@ -194,11 +196,20 @@ def commit(task: Task, result: Any, *, at: datetime) -> Task:
     return ended.move_to(Status.DELIVERED if task.is_reminder else Status.COMPLETED)
 
 
-def defer(task: Task, *, until: datetime, wait: Wait) -> Task:
-    """Postpone the task to `until` without an attempt. No retry is counted."""
+def defer(task: Task, *, until: datetime, wait: Wait, at: datetime | None = None) -> Task:
+    """Postpone the task to `until` without an attempt. No retry is counted.
+
+    `at` is now, for a wait whose length is limited.
+    """
     until = truncate_to_millisecond(until)
-    next_retry_at = until if task.next_retry_at else None
-    deferred = replace(task, due_at=until, next_retry_at=next_retry_at, wait=wait, skipped=None)
+    deferred = replace(
+        task,
+        due_at=until,
+        next_retry_at=until if task.next_retry_at else None,
+        wait=wait,
+        waiting_since=task.waiting_since or (at if is_limited(wait) else None),
+        skipped=None,
+    )
     return deferred.move_to(Status.PENDING)
 
 

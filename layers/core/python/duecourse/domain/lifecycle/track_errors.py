@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.current_run import current_run
@@ -28,8 +29,35 @@ def track_error(
     return replace(task, run=tracked), replace(to_save, recent_errors=errors)
 
 
+def track_correction(
+    task: Task, subject: Subject | None, updated_subject: Subject | None, *, at: datetime
+) -> tuple[Task, Subject | None]:
+    """Return the task and the subject to save after a correction of the run that ended at `at`.
+
+    Its failure was counted before. It gets its new category, or is forgotten if there was none.
+    """
+    run = current_run(task)
+    if subject is None:
+        corrected, errors = _correct(run, task.recent_errors, at)
+        return replace(task, run=corrected, recent_errors=errors), None
+    to_save = updated_subject or replace(subject, version=subject.version + 1)
+    corrected, errors = _correct(run, subject.recent_errors, at)
+    return replace(task, run=corrected), replace(to_save, recent_errors=errors)
+
+
+def _correct(run: Run, errors: RecentErrors, at: datetime) -> tuple[Run, RecentErrors]:
+    if not run.is_failure:
+        return run, errors.forget(at=at)
+    return _mark_newly_blocked(run, errors, at), errors.correct(run.error_category, at=at)
+
+
 def _record(run: Run, errors: RecentErrors) -> tuple[Run, RecentErrors]:
-    category, at = run.error_category, run.ended_or_started_at
-    if errors.is_newly_blocked(category, at=at):
-        run = replace(run, diagnosis=replace(run.diagnosis or NOT_DIAGNOSED, is_newly_blocked=True))
-    return run, errors.record(category, at=at)
+    at = run.ended_or_started_at
+    return _mark_newly_blocked(run, errors, at), errors.record(run.error_category, at=at)
+
+
+def _mark_newly_blocked(run: Run, errors: RecentErrors, at: datetime) -> Run:
+    if not errors.is_newly_blocked(run.error_category, at=at):
+        return run
+    note = run.diagnosis or NOT_DIAGNOSED
+    return replace(run, diagnosis=replace(note, is_newly_blocked=True))

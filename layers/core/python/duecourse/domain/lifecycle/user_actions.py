@@ -51,7 +51,9 @@ def resume(task: Task, *, at: datetime) -> Task:
     if not task.paused:
         return task
     at = truncate_to_millisecond(at)
-    resumed = replace(task, paused=False, failed_occurrences=0, skipped=None, wait=None)
+    resumed = replace(
+        task, paused=False, failed_occurrences=0, skipped=None, wait=None, waiting_since=None
+    )
     if is_deferred_by_quiet_hours(task) and task.due_at > at:
         resumed = replace(resumed, due_at=at, next_retry_at=at if task.next_retry_at else None)
     elif task.due_at <= at:
@@ -173,6 +175,7 @@ def reschedule(task: Task, *, at: datetime, retry_count: int) -> Task:
         closed_at=None,
         skipped=None,
         wait=None,
+        waiting_since=None,
     )
     return rescheduled.move_to(Status.PENDING)
 
@@ -190,7 +193,9 @@ def _refuse_if_possibly_applied(task: Task) -> None:
     A new time would be a new occurrence, which starts over and repeats the effect.
     """
     run = retryable_run(task)
-    if run is not None and (run.is_applied or run.is_unsafe_to_repeat):
+    if run is None or run.is_rejected:
+        return
+    if run.is_applied or run.is_unsafe_to_repeat:
         raise InvalidStateError(
             f"task {task.short_id} may have happened already: its time cannot be changed"
         )

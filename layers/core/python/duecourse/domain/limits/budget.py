@@ -136,6 +136,7 @@ class BudgetExceededError(DuecourseError):
 
     type = "BudgetExceeded"
     code = BUDGET_EXCEEDED_CODE
+    is_over_budget = True
 
     def __init__(self, budget: Budget, cost: int) -> None:
         left, limit = format_dollars(budget.remaining), format_dollars(budget.limit)

@@ -42,6 +42,7 @@ class EventType(StrEnum):
     TASK_INDETERMINATE = "task:indeterminate"
     TASK_RESOLVED = "task:resolved"
     TASK_RECLASSIFIED = "task:reclassified"
+    TASK_CORRECTED = "task:corrected"
     TASK_VERIFICATION_REQUESTED = "task:verification_requested"
     TASK_APPROVED = "task:approved"
     BUDGET_EXCEEDED = "budget:exceeded"

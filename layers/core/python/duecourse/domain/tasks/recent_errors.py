@@ -7,7 +7,7 @@ costs no further write.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -61,6 +61,29 @@ class RecentErrors:
             budget_blocked_on=day if is_newly_blocked else self.budget_blocked_on,
         )
 
+    def correct(self, category: str, *, at: datetime) -> RecentErrors:
+        """Return the errors with another category for the error at `at`."""
+        is_latest = bool(self.latest) and at >= self.latest[-1]
+        is_newly_blocked = self.is_newly_blocked(category, at=at)
+        return replace(
+            self,
+            last_category=category if is_latest else self.last_category,
+            budget_blocked_on=utc_day(at) if is_newly_blocked else self.budget_blocked_on,
+        )
+
+    def forget(self, *, at: datetime) -> RecentErrors:
+        """Return the errors without the one at `at`, which was none.
+
+        Of the error that takes its place among the last four only the day is known.
+        """
+        day, latest = utc_day(at), list(self.latest)
+        by_day = {**self.by_day, day: self.by_day.get(day, 0) - 1}
+        by_day = {one: count for one, count in by_day.items() if count > 0}
+        if at in latest:
+            latest.remove(at)
+            latest[:0] = _find_earlier(by_day, len(latest))
+        return replace(self, by_day=by_day, latest=tuple(latest))
+
     def to_stored(self) -> list[Any]:
         """Return a short list, because it is stored with every failed task. Empty if no error."""
         if not self.latest:
@@ -77,6 +100,16 @@ class RecentErrors:
             last_category=category,
             budget_blocked_on=blocked_on,
         )
+
+
+def _find_earlier(by_day: Mapping[str, int], known_count: int) -> list[datetime]:
+    """Return the beginning of the day of the error before the last `known_count`, if any."""
+    seen = 0
+    for day in sorted(by_day, reverse=True):
+        seen += by_day[day]
+        if seen > known_count:
+            return [datetime.fromisoformat(day).replace(tzinfo=UTC)]
+    return []
 
 
 NO_ERRORS = RecentErrors()

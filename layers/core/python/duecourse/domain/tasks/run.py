@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from duecourse.domain.origin import Effect
+from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.wait import Wait
 
@@ -163,6 +163,11 @@ class Run:
     @property
     def is_applied(self) -> bool:
         return self.mutation.status is MutationStatus.APPLIED
+
+    @property
+    def is_rejected(self) -> bool:
+        """Return whether a verifier or a person rejected the work, so that it has to be redone."""
+        return self.diagnosis is not None and self.diagnosis.origin is Origin.REJECTED
 
     @property
     def is_failure(self) -> bool:

@@ -21,13 +21,15 @@ class Status(StrEnum):
 
 # A status may follow itself: a pending task is edited, paused, resumed or run now; a task in
 # progress reaches its next phase; a task pending verification gets a verifier. If a person
-# reclassifies a failure, the task moves from pending, blocked or failed to where that failure
-# would have moved it from in_progress.
+# reclassifies a failure, or a worker reports late about a run that was taken for crashed, the task
+# moves from pending, blocked or failed to where the run would have moved it from in_progress.
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.PENDING: frozenset(
         {
             Status.PENDING,
             Status.IN_PROGRESS,
+            Status.DELIVERED,
+            Status.COMPLETED,
             Status.FAILED,
             Status.BLOCKED,
             Status.CANCELLED,
@@ -57,13 +59,22 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.BLOCKED: frozenset(
         {
             Status.PENDING,
+            Status.DELIVERED,
             Status.COMPLETED,
             Status.FAILED,
             Status.BLOCKED,
             Status.CANCELLED,
         }
     ),
-    Status.FAILED: frozenset({Status.PENDING, Status.FAILED, Status.BLOCKED}),
+    Status.FAILED: frozenset(
+        {
+            Status.PENDING,
+            Status.DELIVERED,
+            Status.COMPLETED,
+            Status.FAILED,
+            Status.BLOCKED,
+        }
+    ),
     Status.DELIVERED: frozenset(),
     Status.COMPLETED: frozenset(),
     Status.CANCELLED: frozenset(),

@@ -9,6 +9,7 @@ from typing import Any
 
 from duecourse.domain.errors import IllegalTransitionError
 from duecourse.domain.tasks.ids import SHORT_ID_LENGTH
+from duecourse.domain.tasks.late_report import LateReport
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.recent_errors import NO_ERRORS, RecentErrors
 from duecourse.domain.tasks.recovery_action import Action
@@ -48,13 +49,16 @@ class Task:
     occurrence is computed from it, so a series cannot drift.
     `closed_at`: when the task was cancelled. Otherwise it closed when its run ended.
     `wait`: why the task does not run at its scheduled time.
+    `waiting_since`: since when it waits for a budget, a provider or a subject without an attempt.
     `reviewed_at`: when the review of its specification requeued it; None after the next failure.
     `created_by`: the name of the API token or operator; None if its sender created it.
     `rescheduled_at`: when somebody last set the time of this occurrence.
     `owner_rescheduled_at`: the same, if the owner did it in chat.
     `snooze_of`: on a snoozed reminder, the id of the reminder that was snoozed first.
     `recent_errors`: only counted for a task without a subject; a subject counts its own.
-    Only the system sets `snooze_of` and `review`.
+    `late_report`: carries a late report about an earlier run to the journal. It changes nothing
+    about the task, so a write of it keeps the version: a running worker can still commit.
+    Only the system sets `snooze_of`, `review` and `late_report`.
     `unknown_attributes`: what newer code stored with the task, in its stored form. Nothing reads
     it, and every write stores it again.
     """
@@ -89,6 +93,7 @@ class Task:
     run: Run | None = None
     skipped: SkippedOccurrences | None = None
     wait: Wait | None = None
+    waiting_since: datetime | None = None
     reviewed_at: datetime | None = None
     closed_at: datetime | None = None
     blocked_at: datetime | None = None
@@ -99,6 +104,7 @@ class Task:
     snooze_of: str | None = None
     review: ReviewLink | None = None
     recent_errors: RecentErrors = NO_ERRORS
+    late_report: LateReport | None = field(default=None, compare=False)
     version: int = 1
     unknown_attributes: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -177,6 +183,10 @@ class Task:
         if self.repeat is None:
             return None
         return Series(RecurrenceRule.parse(self.repeat), self.anchor, load_timezone(self.timezone))
+
+    def with_corrected_run(self, run: Run) -> Task:
+        """Return the next version of the task with a correction of its run, in the same status."""
+        return replace(self, run=run, skipped=None, version=self.version + 1)
 
     def move_to(self, to: Status, *, blocked_at: datetime | None = None) -> Task:
         """Return the next version of the task in status `to`. Raises IllegalTransitionError.

@@ -58,6 +58,7 @@ class TaskEdit:
             retry_count=0,
             next_retry_at=None,
             wait=None,
+            waiting_since=None,
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.subject import Subject
@@ -58,6 +60,8 @@ def _reclassify(task: Task, category: str, deps: FailureDeps, requested_by: str 
         context = failure_context(
             reopened.task_before, reopened.report, subject_before(reopened, subject), retry_outcomes
         )
+        # A person may say that a budget was used up, unlike the text of an error.
+        context = replace(context, is_over_budget=True)
         decision = decide(reopened.report.failure, diagnosis, policy, context)
         decision = throttle_retry(decision, task, deps, now=now)
         after = apply(task, reopened, diagnosis, decision, at=now, corrected_by=requested_by)

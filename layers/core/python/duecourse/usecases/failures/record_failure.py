@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
@@ -21,9 +21,11 @@ from duecourse.domain.lifecycle.apply_failure import (
     is_human_required,
     is_indeterminate,
 )
+from duecourse.domain.lifecycle.correct_run import is_late
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.spec_review import build_new_review, build_review, can_be_reviewed
 from duecourse.domain.lifecycle.track_errors import track_error
+from duecourse.domain.lifecycle.uncounted_wait import give_up_if_expired
 from duecourse.domain.limits.breaker_results import ProviderFailure
 from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.limits.channel_breaker import MAX_CHANNEL_WAIT
@@ -57,6 +59,7 @@ class FailureDeps:
     clock: Clock
     throttle: RetryThrottle
     learning: LearningDeps
+    max_uncounted_wait: timedelta
     backoff: Backoff = lambda _: None
 
 
@@ -69,10 +72,20 @@ class RecordedFailure(TaskChange):
     follow_up_error: str | None = None
 
 
-def record_failure(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
+@dataclass(frozen=True)
+class CorrectedRun(TaskChange):
+    """`is_settled`: the task follows the late report, too. Otherwise only the run was corrected."""
+
+    is_settled: bool = False
+
+
+def record_failure(
+    report: FailureReport, deps: FailureDeps
+) -> RecordedFailure | CorrectedRun | None:
     """Record the failure; return None if the report no longer applies.
 
-    A report delivered twice counts once. Raises UnknownTaskError, and StaleTaskError after repeated
+    A report that comes after its run was taken for crashed corrects that run. A report delivered
+    twice counts once. Raises UnknownTaskError, and StaleTaskError after repeated
     conflicts.
     """
     with suppress(StaleTaskError):
@@ -97,11 +110,19 @@ def _record_peeked(report: FailureReport, deps: FailureDeps) -> RecordedFailure 
     return _record(task, report, deps, now=now)
 
 
-def _record_if_applicable(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
+def _record_if_applicable(
+    report: FailureReport, deps: FailureDeps
+) -> RecordedFailure | CorrectedRun | None:
     task = deps.store.get(report.task_id)
     now = truncate_to_millisecond(deps.clock.now())
     if applies_to(task, report, at=now):
         return _record(task, report, deps, now=now)
+    if is_late(task, report):
+        # Here, because few reports are late.
+        from duecourse.usecases.failures.correct_run import correct_run
+
+        if (corrected := correct_run(task, report, deps, now=now)) is not None:
+            return corrected
     # The process that recorded it may have crashed before it could enqueue what runs next.
     enqueue_if_due_soon(build_review(task) or task, queue=deps.queue, now=now)
     return None
@@ -111,6 +132,7 @@ def _record(
     task: Task, report: FailureReport, deps: FailureDeps, *, now: datetime
 ) -> RecordedFailure:
     policy = policy_of(task, deps.policies)
+    report = give_up_if_expired(task, report, limit=deps.max_uncounted_wait)
     learned = diagnose_with_learning(task, report, policy, deps.learning, now=now)
     diagnosis = learned.diagnosis
     retry_at = _pause_channel(task, report, deps, now=now)
@@ -215,6 +237,8 @@ def failure_context(
         is_indeterminate=is_indeterminate(task, report),
         is_channel_paused=_can_wait_for_channel(task, report),
         budget=task.payload.get("budget"),
+        is_over_budget=report.is_over_budget,
+        is_wait_expired=report.is_wait_expired,
         retry_outcomes=retry_outcomes,
     )
 

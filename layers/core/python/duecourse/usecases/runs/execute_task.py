@@ -13,11 +13,15 @@ from duecourse.domain.dispatch.timing import Dispatch, is_early
 from duecourse.domain.errors import (
     NotConfiguredError,
     StaleTaskError,
-    UnknownTaskError,
 )
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.lease import Lease
 from duecourse.domain.lifecycle.run_transitions import claim, defer, first_run
+from duecourse.domain.lifecycle.uncounted_wait import (
+    WaitedTooLongError,
+    expired_wait,
+    is_limited,
+)
 from duecourse.domain.tasks.handler import (
     Handler,
     RunContext,
@@ -29,6 +33,7 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import REMINDER, Task
 from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.usecases.runs.commit_run import commit_run
+from duecourse.usecases.runs.load_current import load_if_current, peek_if_current
 from duecourse.usecases.runs.phase_runner import PhaseRunner
 from duecourse.usecases.runs.worker_deps import WorkerDeps
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
@@ -49,6 +54,7 @@ class RunOutcome(StrEnum):
     REROUTED = "rerouted"
     AWAITING_VERIFICATION = "awaiting_verification"
     VERIFICATION_CHECKED = "verification_checked"
+    REPORTED_LATE = "reported_late"
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ def execute_task(dispatch: Dispatch, deps: WorkerDeps, *, is_slow_queue: bool) -
     if (new := _claim_if_new(dispatch, deps)) is not None:
         return _run_claimed(new, None, deps)
     # The cheap read may be outdated. Then the claim fails, or the task seems not to be due.
-    for load in (_peek_if_current, _load_if_current):
+    for load in (peek_if_current, load_if_current):
         task = load(dispatch, deps.store)
         if task is not None and not task.is_reminder and not is_slow_queue:
             deps.slow_queue.send([dispatch], now=clock.now())
@@ -122,24 +128,6 @@ def _new_lease(deps: WorkerDeps, now: datetime) -> Lease:
     return Lease(run_id=deps.new_id(), expires_at=now + deps.lease, handler_version=deps.version)
 
 
-def _load_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
-    """Return the task if it is still scheduled for the due time of `dispatch`, else None."""
-    try:
-        task = store.get(dispatch.task_id)
-    except UnknownTaskError:
-        return None
-    return task if _is_current(task, dispatch) else None
-
-
-def _peek_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
-    task = store.peek(dispatch.task_id)
-    return task if task is not None and _is_current(task, dispatch) else None
-
-
-def _is_current(task: Task, dispatch: Dispatch) -> bool:
-    return task.is_scheduled and task.due_at == dispatch.due_at
-
-
 def _verify(task: Task, deps: WorkerDeps) -> ExecutionResult:
     from duecourse.usecases.runs.verify_task import Verdict, verify_task  # few tasks need it
 
@@ -161,7 +149,12 @@ def _defer_if_not_admitted(
     )
     if deferral is None:
         return None
-    after = defer(task, until=deferral.until, wait=deferral.wait)
+    if is_limited(deferral.wait):
+        waited = expired_wait(task, at=now, limit=deps.max_uncounted_wait)
+        if waited is not None:
+            reason = describe_wait(replace(deferral.wait, until=None))
+            return _give_up(task, WaitedTooLongError(waited, reason), deps)
+    after = defer(task, until=deferral.until, wait=deferral.wait, at=now)
     _save(task, after, deps.store)
     enqueue_if_due_soon(after, queue=deps.queue, now=now)
     return ExecutionResult(RunOutcome.DEFERRED, error=_describe(deferral.wait))
@@ -173,10 +166,18 @@ def _describe(wait: Wait) -> str | None:
     return describe_wait(wait)
 
 
-def _claim(task: Task, deps: WorkerDeps) -> Task:
+def _give_up(task: Task, error: WaitedTooLongError, deps: WorkerDeps) -> ExecutionResult:
+    """Report `error` as the failure of a run that begins no phase."""
+    claimed = _claim(task, deps, has_prepare=True)  # so that the effect is not in flight
+    return _send_report(_runner_for(claimed, deps).failure_report(error), deps)
+
+
+def _claim(task: Task, deps: WorkerDeps, *, has_prepare: bool = False) -> Task:
     """Take the lease on the task. Raises _OutdatedError if another worker was faster."""
     now = truncate_to_millisecond(deps.clock.now())
     capabilities = capabilities_of(_handler_for(task, deps), task)
+    if has_prepare:
+        capabilities = replace(capabilities, has_prepare=True)
     claimed = claim(task, _new_lease(deps, now), capabilities, at=now)
     _save(task, claimed, deps.store)
     return claimed
@@ -208,18 +209,14 @@ def _handler_for(task: Task, deps: WorkerDeps) -> Handler:
 
 def _run_claimed(task: Task, subject: Subject | None, deps: WorkerDeps) -> ExecutionResult:
     """Run the phases of a claimed task and commit the run, or report its failure."""
-    runner = PhaseRunner(
-        task,
-        _handler_for(task, deps),
-        store=deps.store,
-        clock=deps.clock,
-        deadline=deps.clock.now() + deps.time_limit,
-    )
+    runner = _runner_for(task, deps)
     try:
         finished = runner.run(subject)
         follow_up_error = commit_run(finished, deps)
     except StaleTaskError:
-        raise  # lease lost: the effect may have happened, and the sweeper recovers the run
+        # The sweeper has taken the run for crashed. This worker knows better how it ended.
+        result = _send_report(runner.failure_report(runner.lease_lost()), deps)
+        return replace(result, outcome=RunOutcome.REPORTED_LATE)
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is this task's failure
         return _send_report(_with_provider(runner.failure_report(error), task, deps), deps)
     return ExecutionResult(
@@ -228,6 +225,16 @@ def _run_claimed(task: Task, subject: Subject | None, deps: WorkerDeps) -> Execu
         lateness=truncate_to_millisecond(deps.clock.now()) - task.due_at,
         call=finished.call,
         follow_up_error=follow_up_error,
+    )
+
+
+def _runner_for(task: Task, deps: WorkerDeps) -> PhaseRunner:
+    return PhaseRunner(
+        task,
+        _handler_for(task, deps),
+        store=deps.store,
+        clock=deps.clock,
+        deadline=deps.clock.now() + deps.time_limit,
     )
 
 

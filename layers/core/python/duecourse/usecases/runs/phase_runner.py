@@ -6,7 +6,6 @@ follow, the result of the effect. docs/handlers.md says what a crash at each poi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.errors import (
     ChannelUnauthorizedError,
+    DuecourseError,
     LeaseLostError,
     NotAttemptedError,
-    NotJsonError,
     NotRecordedError,
     ResultTooLargeError,
     StaleTaskError,
@@ -26,12 +25,14 @@ from duecourse.domain.errors import (
 )
 from duecourse.domain.failures.error_origin import effect_of, origin_of
 from duecourse.domain.lifecycle.current_run import current_run
+from duecourse.domain.lifecycle.lease import OutlivedLeaseError
 from duecourse.domain.lifecycle.run_transitions import advance
 from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.handler import Applied, Handler, RunContext, Unknown, capabilities_of
 from duecourse.domain.tasks.run import Mutation, Phase, ProviderCall, Run
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
+from duecourse.usecases.runs.checked_json import checked_json, json_size
 
 if TYPE_CHECKING:
     from duecourse.domain.failures.failure_report import FailureReport
@@ -87,6 +88,7 @@ class PhaseRunner:
             prepared=run.prepare_result,
             result=run.mutation.result,
         )
+        self._is_finished = False
         self._handler = handler
         self._store = store
         self._clock = clock
@@ -103,6 +105,7 @@ class PhaseRunner:
         needs_verification = self._task.verify and not self._run.is_verified
         if not needs_verification:
             self._run_emit()
+            self._is_finished = True
         return FinishedPhases(
             task=self._task,
             run=replace(self._run, call=self._context.call or self._run.call),
@@ -122,6 +125,7 @@ class PhaseRunner:
         from duecourse.domain.failures.failure_report import FailureReport
 
         failed_at = truncate_to_millisecond(self._clock.now())
+        is_unsaved = isinstance(error, NotRecordedError)
         return FailureReport(
             task_id=self._task.id,
             run_id=self._run.id,
@@ -130,14 +134,24 @@ class PhaseRunner:
             origin=origin_of(error),
             effect=self._effect,
             call=self._context.call,
-            result=self._unsaved_result() if isinstance(error, NotRecordedError) else None,
+            result=self._unsaved_result() if is_unsaved else None,
+            started_at=self._run.started_at,
+            is_finished=is_unsaved and self._is_finished,
+            is_over_budget=isinstance(error, DuecourseError) and error.is_over_budget,
+            is_wait_expired=isinstance(error, DuecourseError) and error.is_wait_expired,
             refused_channel=error.channel if isinstance(error, ChannelUnauthorizedError) else None,
         )
+
+    def lease_lost(self) -> DuecourseError:
+        """Return the error to report if another process has ended this run meanwhile."""
+        if self._effect is Effect.APPLIED and self._run.is_applied:
+            return NotRecordedError(OutlivedLeaseError())
+        return LeaseLostError(self._task.short_id)
 
     def _unsaved_result(self) -> Any:
         if self._effect is not Effect.APPLIED or not self._run.is_applied:
             return None
-        size = _json_size(self._context.result)
+        size = json_size(self._context.result)
         if size > _MAX_REPORTED_SIZE:
             raise ResultTooLargeError("result", size, _MAX_REPORTED_SIZE)
         return self._context.result
@@ -148,7 +162,7 @@ class PhaseRunner:
             self._reconcile()
         if self._run.phase is Phase.PREPARING:
             prepared = self._handler.prepare(self._context)
-            self._context.prepared = _checked_json(
+            self._context.prepared = checked_json(
                 "prepared result", prepared, self._max_result_size
             )
         if not self._run.is_applied:
@@ -164,7 +178,7 @@ class PhaseRunner:
 
     @property
     def _max_result_size(self) -> int:
-        return min(MAX_RESULT_SIZE, _MAX_STORED_SIZE - _json_size(dict(self._task.payload)))
+        return min(MAX_RESULT_SIZE, _MAX_STORED_SIZE - json_size(dict(self._task.payload)))
 
     def _reconcile(self) -> None:
         """Ask the handler whether the effect of an interrupted attempt happened.
@@ -207,8 +221,8 @@ class PhaseRunner:
 
     def _record_applied(self, result: Any) -> None:
         self._effect = Effect.APPLIED
-        self._context.result = _checked_json(
-            "result", result, self._max_result_size - _json_size(self._context.prepared)
+        self._context.result = checked_json(
+            "result", result, self._max_result_size - json_size(self._context.prepared)
         )
         self._run = self._run.mark_applied(self._context.result)
 
@@ -231,21 +245,3 @@ def store_errors_as(error_class: type[NotAttemptedError | NotRecordedError]) -> 
         raise
     except Exception as error:
         raise error_class(error) from error
-
-
-def _checked_json(name: str, value: Any, max_size: int) -> Any:
-    """Return `value` as it will be read back from JSON.
-
-    Raises NotJsonError or ResultTooLargeError before anything is written.
-    """
-    try:
-        text = json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise NotJsonError(name, error) from error
-    if len(text) > max_size:
-        raise ResultTooLargeError(name, len(text), max_size)
-    return json.loads(text)
-
-
-def _json_size(value: Any) -> int:
-    return len(json.dumps(value))

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class WorkerDeps:
     """`lease` is how long a run owns its task, `time_limit` the time one attempt may take.
 
-    `version` is the version of the deployed handlers.
+    `version` is the version of the deployed handlers. `max_uncounted_wait` is how long a task may
+    wait without an attempt.
     """
 
     store: TaskStore
@@ -39,4 +40,5 @@ class WorkerDeps:
     version: str
     time_limit: timedelta
     verification_timeout: timedelta
+    max_uncounted_wait: timedelta
     backoff: Backoff = lambda _: None

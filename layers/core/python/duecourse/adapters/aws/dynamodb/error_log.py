@@ -23,6 +23,7 @@ from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.domain.journal.error_log import LoggedError, error_from_json
 from duecourse.domain.journal.learning_counters import RunRef
 from duecourse.domain.journal.run_record import RunRecord, to_logged_error
+from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.time.instant import to_text
 from duecourse.domain.time.utc_days import last_days, utc_day
 from duecourse.ports.journal import Counters, ErrorPage
@@ -120,7 +121,9 @@ class DynamoErrorLog:
             if one.old_item is not None:
                 yield from read_items([one.old_item], _to_old_error)
             elif one.ref is not None and one.ref.run_id in records:
-                yield to_logged_error(records[one.ref.run_id])
+                record = records[one.ref.run_id]
+                if not _is_corrected_to_success(record):
+                    yield to_logged_error(record)
 
 
 def _by_entry(candidate: _Candidate) -> str:
@@ -143,7 +146,13 @@ def _is_own_error(record: RunRecord) -> bool:
 
     Only records of failed runs have a policy, also if a person cancelled the run afterwards.
     """
-    return bool(record.policy) and record.events is not None
+    is_error = bool(record.policy) and record.events is not None
+    return is_error and not _is_corrected_to_success(record)
+
+
+def _is_corrected_to_success(record: RunRecord) -> bool:
+    """Return whether the run was taken for crashed, until its worker reported a success."""
+    return record.run.status is RunStatus.COMMITTED
 
 
 def _to_old_error(item: JournalItem) -> LoggedError:

@@ -10,6 +10,7 @@ from duecourse.adapters.aws.dynamodb.batch_write import delete_all, put_all
 from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
 from duecourse.adapters.aws.dynamodb.run_records import (
     amend_record,
+    correct_record,
     to_pointer_items,
     to_record,
     to_record_item,
@@ -26,6 +27,7 @@ from duecourse.domain.time.instant import from_text, to_text
 from duecourse.ports.journal import AuditItem, AuditPage
 
 MAX_ENTRIES = 500
+LATE = "late"  # in the key of an event whose change kept the task's version
 _FIRST_POSITION = "0"
 _CURSOR_PATTERN = re.compile(r"[0-9T:.Z-]{24}#[ -~]{1,100}")
 
@@ -51,6 +53,9 @@ class DynamoJournal:
         for entries in batch:
             if entries.record is not None and entries.record.is_amendment:
                 amend_record(entries.record, retention=self._retention)
+            if entries.late_report is not None and entries.late_event is not None:
+                task_id = entries.late_event.task_id
+                correct_record(task_id, entries.late_report, retention=self._retention)
 
     def record_change(self, change: ApiChange | OperatorChange) -> None:
         self._make_audit_item(change, change.id).save()
@@ -82,7 +87,9 @@ class DynamoJournal:
 
     def _to_items(self, entries: JournalEntries) -> Iterator[JournalItem]:
         for index, event in enumerate(entries.events):
-            yield self._to_event_item(entries.version, index, event)
+            yield self._to_event_item(entries.version, str(index), event)
+        if entries.late_event is not None:
+            yield self._to_event_item(entries.version, LATE, entries.late_event)
         if entries.record is not None:
             yield from to_pointer_items(
                 entries.record,
@@ -108,7 +115,7 @@ class DynamoJournal:
             expires_at=_expiry(entry.at, self._retention),
         )
 
-    def _to_event_item(self, version: int, index: int, event: Event) -> JournalItem:
+    def _to_event_item(self, version: int, index: str, event: Event) -> JournalItem:
         return JournalItem(
             event.task_id,
             f"e#{version:010d}#{index}",

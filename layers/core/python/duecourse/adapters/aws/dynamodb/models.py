@@ -29,6 +29,7 @@ from duecourse.adapters.aws.dynamodb.packed_attributes import PACKED_SCHEMA, Raw
 from duecourse.adapters.aws.dynamodb.stored_item import SchemaVersionAttribute, StoredItem
 from duecourse.adapters.aws.dynamodb.task_links import review_from_stored, review_to_stored
 from duecourse.domain.requests.stored_run import run_to_stored
+from duecourse.domain.tasks.late_report import LateReport
 from duecourse.domain.tasks.recent_errors import RecentErrors
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
@@ -142,6 +143,7 @@ class TaskItem(StoredItem):
     run = ValueAttribute(run_to_stored, read_run, null=True)
     skipped = ValueAttribute(astuple, read_skipped, null=True)
     wait = ValueAttribute(Wait.to_json, Wait.from_json, null=True)
+    waiting_since = InstantAttribute(null=True)
     reviewed_at = InstantAttribute(null=True)
     closed_at = InstantAttribute(null=True)
     blocked_at = InstantAttribute(null=True)
@@ -153,6 +155,7 @@ class TaskItem(StoredItem):
     snooze_of = UnicodeAttribute(null=True)
     review = ValueAttribute(review_to_stored, review_from_stored, null=True)
     recent_errors = ValueAttribute(RecentErrors.to_stored, RecentErrors.from_stored, null=True)
+    late_report = ValueAttribute(LateReport.to_json, LateReport.from_json, null=True)
     version = NumberAttribute(null=True)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,9 +11,12 @@ from pynamodb.expressions.update import Action
 from duecourse.adapters.aws.dynamodb.error_cursor import ERROR_PREFIX
 from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
 from duecourse.adapters.aws.dynamodb.older_items import read_run
+from duecourse.domain.journal.failure_events import error_detail
 from duecourse.domain.journal.learning_counters import RunRef
 from duecourse.domain.journal.run_record import RunRecord, events_from_stored, events_to_stored
+from duecourse.domain.lifecycle.correction import apply_late_report
 from duecourse.domain.requests.stored_run import run_to_stored
+from duecourse.domain.tasks.late_report import LateReport
 from duecourse.domain.time.instant import from_text, from_text_or_none, to_text, to_text_or_none
 from duecourse.domain.time.utc_days import utc_day
 
@@ -64,7 +68,7 @@ def to_pointer_items(
 
 
 def amend_record(record: RunRecord, *, retention: timedelta) -> None:
-    """Store the run as a person amended it, and move it to its new category.
+    """Store the run as a person or a late report amended it, and move it to its new category.
 
     The events of its end stay as they are.
     """
@@ -84,6 +88,20 @@ def amend_record(record: RunRecord, *, retention: timedelta) -> None:
         ended_at = record.run.ended_or_started_at
         former = category_key(record.former_category, utc_day(ended_at))
         JournalItem(former, error_entry(ended_at, record.run.id)).delete()
+
+
+def correct_record(task_id: str, late: LateReport, *, retention: timedelta) -> None:
+    """Store what a worker reported late in the record of its run, if there is one. Idempotent."""
+    try:
+        item = JournalItem.get(task_id, _entry_key(late.started_at, late.run_id))
+    except JournalItem.DoesNotExist:
+        return
+    record = to_record(item)
+    run = apply_late_report(record.run, late)
+    if run != record.run:
+        former = error_detail(record.run)
+        corrected = replace(record, run=run, events=None, former_detail=former)
+        amend_record(corrected, retention=retention)
 
 
 def to_record(item: JournalItem) -> RunRecord:

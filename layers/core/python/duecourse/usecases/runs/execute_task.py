@@ -152,7 +152,7 @@ def _defer_if_not_admitted(
     if is_limited(deferral.wait):
         waited = expired_wait(task, at=now, limit=deps.max_uncounted_wait)
         if waited is not None:
-            reason = describe_wait(replace(deferral.wait, until=None))
+            reason = _describe(replace(deferral.wait, until=None))
             return _give_up(task, WaitedTooLongError(waited, reason), deps)
     after = defer(task, until=deferral.until, wait=deferral.wait, at=now)
     _save(task, after, deps.store)

@@ -25,13 +25,14 @@ def check_queues(stack: DeployedStack, *, now: datetime) -> CheckResult:
         advice = "Read the log of the deadletter function, which should have taken them."
         return failed("queues", f"dead letters in {', '.join(filled)}", advice)
     ages = _read_ages({name: url for name, url in queues.items() if name not in dead}, now=now)
-    if old := [f"{name} ({format_span(age)})" for name, age in ages.items() if age > _LIMIT]:
+    if old := [
+        f"{name} ({format_span(age)})"
+        for name, age in ages.items()
+        if age > MAX_AGE.total_seconds()
+    ]:
         advice = "Read the log of the function that reads the queue, and its alarms."
         return warning("queues", f"messages wait in {', '.join(old)}", advice)
     return ok("queues", f"{len(queues)} queues, no dead letters, no message waits for long")
-
-
-_LIMIT = MAX_AGE.total_seconds()
 
 
 def _count(url: str) -> int:

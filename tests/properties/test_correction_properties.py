@@ -40,7 +40,7 @@ TASK_FIELDS = ("status", "retry_count", "recovery_action", "guidance", "last_err
 @st.composite
 def running_tasks(draw: st.DrawFn) -> Task:
     policy = draw(st.sampled_from(["agent", "enrichment", "omega"]))
-    repeat = draw(st.sampled_from([None, "daily"]))
+    repeat = draw(st.sampled_from([None, "weekly"]))  # longer than the longest wait for a retry
     guidance = draw(st.lists(st.sampled_from(["a", "b"]), max_size=2))
     task = an_action(
         policy=policy,

@@ -157,6 +157,18 @@ def test_a_budget_that_was_used_up_is_not_counted_when_it_is_reported_late() -> 
     assert run_of(task).mutation.status is MutationStatus.FAILED
 
 
+def test_a_retry_after_the_next_occurrence_of_a_series_is_given_up() -> None:
+    harness = Harness(policy="enrichment", max_retries=3, repeat="daily")
+    limited = Failure.create("Too Many Requests", status=429)  # a wait of 24 hours
+    before = harness.task
+    harness.record(replace(harness.report, failure=limited))
+    task = harness.task
+    assert (task.status, task.due_at, task.next_retry_at) == (Status.PENDING, before.due_at, None)
+    assert (run_of(task).status, run_of(task).category) == (
+        *(RunStatus.FAILED_PERMANENT, "rate_limit"),
+    )
+
+
 def test_work_that_is_still_to_be_verified_is_verified_by_the_next_run() -> None:
     harness = Harness(verify=True)
     harness.record(replace(harness.finished(), is_finished=False))

@@ -144,6 +144,7 @@ def _sweeper_tick(_client: StackClient, reply: Any) -> None:
         "retried_after_deploy",
         "timed_out",
         "days_summed_up",
+        "quiet_hours_expired",
         "unreadable",
     )
     assert reply == dict.fromkeys(counts, 0)

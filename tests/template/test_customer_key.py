@@ -26,20 +26,20 @@ KEY_PROPERTIES = {
 ENCRYPTED = [
     (kind, name) for kind in KEY_PROPERTIES for name in resources_of_type(load_template(), kind)
 ]
-SERVICES = ("dynamodb", "sqs", "secretsmanager")
+SERVICES = ("dynamodb", "sqs", "sns", "secretsmanager")
 every_encrypted_resource = pytest.mark.parametrize(("kind", "name"), ENCRYPTED)
 every_function = pytest.mark.parametrize("function", FUNCTIONS)
 
 
 def _key_of(template: Template, kind: str, name: str, **parameters: str) -> Any:
-    """Return the key of a resource, or None if it has the one of AWS."""
+    """Return the key of a resource, or None if it has the one that AWS owns or manages."""
     path = KEY_PROPERTIES[kind]
     properties = resources_of_type(template, kind)[name]
     part = {path[0]: properties[path[0]]}
     resolved = Resolver(template, parameters).resolve(part)
     for step in path:
         resolved = resolved.get(step) if resolved else None
-    return resolved
+    return None if str(resolved).startswith("alias/aws/") else resolved
 
 
 @every_encrypted_resource

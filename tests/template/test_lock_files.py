@@ -48,7 +48,7 @@ def test_nothing_is_installed_without_its_hash() -> None:
     is_install = re.compile(r"install.*\s-r\s|\(INSTALL\)").search
     installs = [line.strip() for line in text.splitlines() if is_install(line)]
 
-    assert len(installs) == 5
+    assert len(installs) == 6
     assert "INSTALL := $(PIP) install --require-hashes --no-deps" in text
     for line in installs:
         assert "$(INSTALL)" in line or "--require-hashes" in line, line

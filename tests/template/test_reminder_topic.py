@@ -48,7 +48,7 @@ def test_the_topic_is_encrypted_and_refuses_plain_text(template: Template) -> No
     topic, policy = (template["Resources"][name]["Properties"] for name in RESOURCES[:2])
     [statement] = policy["PolicyDocument"]["Statement"]
 
-    assert topic["KmsMasterKeyId"] == "alias/aws/sns"
+    assert Resolver(template, {}).resolve(topic["KmsMasterKeyId"]) == "alias/aws/sns"
     assert policy["Topics"] == [{"Ref": "ReminderTopic"}]
     assert (statement["Effect"], statement["Condition"]) == (
         *("Deny", {"Bool": {"aws:SecureTransport": "false"}}),

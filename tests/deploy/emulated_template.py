@@ -9,6 +9,8 @@ not in template.yaml:
   math. Without a route response, WebSocket clients get no reply to their messages. Without
   CodeDeploy, an alias moves to the new version at once.
 - It asks for `sqs:SendMessageBatch`, which is not an action of IAM: `sqs:SendMessage` covers it.
+- Its calls are not encrypted, so policies of queues and topics that demand TLS would refuse all.
+- It does not convert parameters to numbers, as CloudFormation does for a property that is one.
 - A declared but empty AWS_ENDPOINT_URL would send the calls of the functions to AWS.
 - A reference to a secret gives its name, where CloudFormation gives its ARN.
 - The addresses in outputs and variables are those of AWS, which do not lead to it.
@@ -27,6 +29,8 @@ Template = dict[str, Any]
 Resources = dict[str, dict[str, Any]]
 
 UNKNOWN_TYPES = ("AWS::ApiGatewayV2::RouteResponse", "AWS::CodeDeploy::")
+RESOURCE_POLICIES = ("AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy")
+_TLS = "aws:SecureTransport"
 _ANY_METHOD = "x-amazon-apigateway-any-method"
 _INTEGRATION = "x-amazon-apigateway-integration"
 _AUTHORIZER = "x-amazon-apigateway-authorizer"
@@ -41,7 +45,9 @@ def adapt(template: Template, *, build: Path, endpoint: str) -> Template:
     """Return the translated template for an emulator at `endpoint`, with the code in `build`."""
     adapted = deepcopy(template)
     resources = adapted["Resources"]
+    _remove_tls_policies(resources)
     _remove_unknown_resources(resources)
+    _convert_concurrency(adapted)
     _use_built_code(resources, build)
     for name, properties in resources_of_type(adapted, "AWS::ApiGatewayV2::Api").items():
         if body := properties.pop("Body", None):
@@ -72,6 +78,25 @@ def _remove_unknown_resources(resources: Resources) -> None:
         wanted = _as_list(resource.pop("DependsOn", []))
         if wanted := [name for name in wanted if name in resources]:
             resource["DependsOn"] = wanted
+
+
+def _remove_tls_policies(resources: Resources) -> None:
+    """Remove statements about encryption, and policies that have no others."""
+    for name, resource in list(resources.items()):
+        if resource["Type"] in RESOURCE_POLICIES:
+            document = resource["Properties"]["PolicyDocument"]
+            statements = _as_list(document["Statement"])
+            document["Statement"] = [one for one in statements if _TLS not in str(one)]
+            if not document["Statement"]:
+                del resources[name]
+
+
+def _convert_concurrency(template: Template) -> None:
+    for mapping in resources_of_type(template, "AWS::Lambda::EventSourceMapping").values():
+        match mapping.get("ScalingConfig"):
+            case {"MaximumConcurrency": {"Ref": name}}:
+                default = template["Parameters"][name]["Default"]
+                mapping["ScalingConfig"] = {"MaximumConcurrency": int(default)}
 
 
 def _use_built_code(resources: Resources, build: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from local.runtime.template import resources_of_type
-from tests.deploy.emulated_template import UNKNOWN_TYPES, adapt
+from tests.deploy.emulated_template import RESOURCE_POLICIES, UNKNOWN_TYPES, adapt
 
 ENDPOINT = "http://127.0.0.1:4566"
 Template = dict[str, Any]
@@ -35,7 +35,8 @@ def test_only_what_the_emulator_does_not_know_is_missing(template: Template) -> 
     for name in missing:
         resource = template["Resources"][name]
         is_metric_math = "Metrics" in resource["Properties"]
-        assert resource["Type"].startswith(UNKNOWN_TYPES) or is_metric_math, name
+        is_tls_policy = resource["Type"] in RESOURCE_POLICIES
+        assert resource["Type"].startswith(UNKNOWN_TYPES) or is_metric_math or is_tls_policy, name
     assert missing
 
 
@@ -93,6 +94,36 @@ def test_a_gradual_deployment_becomes_an_immediate_one(template: Template) -> No
     alias = adapted["WorkerFunctionAliaslive"]
     assert alias["DependsOn"] == ["WorkerFunction"]
     assert "UpdatePolicy" not in alias
+
+
+def test_only_the_demand_for_encryption_leaves_the_policies_of_queues(template: Template) -> None:
+    def policy(*statements: Any) -> dict[str, Any]:
+        document = {"Statement": list(statements)}
+        return {"Type": "AWS::SQS::QueuePolicy", "Properties": {"PolicyDocument": document}}
+
+    plain = {"Effect": "Deny", "Condition": {"Bool": {"aws:SecureTransport": "false"}}}
+    other = {"Effect": "Allow", "Principal": "*"}
+    protected = deepcopy(template)
+    protected["Resources"] |= {"OnlyTls": policy(plain), "Both": policy(plain, other)}
+
+    adapted = _adapt(protected)["Resources"]
+
+    assert "OnlyTls" not in adapted
+    assert adapted["Both"]["Properties"]["PolicyDocument"]["Statement"] == [other]
+
+
+def test_a_concurrency_from_a_parameter_is_a_number(template: Template) -> None:
+    bounded = deepcopy(template)
+    bounded["Parameters"]["Most"] = {"Type": "Number", "Default": 40}
+    mapping = {"ScalingConfig": {"MaximumConcurrency": {"Ref": "Most"}}}
+    bounded["Resources"]["Bounded"] = {
+        "Type": "AWS::Lambda::EventSourceMapping",
+        "Properties": mapping,
+    }
+
+    scaling = _adapt(bounded)["Resources"]["Bounded"]["Properties"]["ScalingConfig"]
+
+    assert scaling == {"MaximumConcurrency": 40}
 
 
 def _actions(template: Template) -> set[str]:

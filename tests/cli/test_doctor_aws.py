@@ -9,6 +9,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from duecourse.domain.access.token_format import ENTROPY_BYTES, format_token
 from duecourse.domain.access.tokens import hash_secret
 from duecourse.domain.time.instant import from_text
 from moto.backends import get_backend
@@ -112,16 +113,17 @@ def test_its_token_is_short_lived_removed_and_never_printed(
         remove(arn, name)
 
     monkeypatch.setattr(own_token, "_remove", look)
-    monkeypatch.setattr("secrets.token_urlsafe", lambda _size: SECRET)
+    monkeypatch.setattr("secrets.token_bytes", bytes)
+    secret = format_token(bytes(ENTROPY_BYTES))
 
     result = examine(duecourse)
 
     [stored] = seen
-    assert (stored["scope"], stored["sha256"]) == ("write", hash_secret(SECRET))
+    assert (stored["scope"], stored["sha256"]) == ("admin", hash_secret(secret))
     lifetime = from_text(stored["expires_at"]) - account.stack.stack.clock.now()
     assert timedelta(0) < lifetime <= timedelta(minutes=15)
     assert account.read_tokens() == before
-    assert SECRET not in result.out + result.err
+    assert secret not in result.out + result.err
 
 
 def test_its_token_is_removed_if_it_is_interrupted(

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.token_format import ENTROPY_BYTES, format_token
 from duecourse.domain.access.tokens import ApiToken, hash_secret
 from duecourse.domain.time.instant import truncate_to_millisecond
 
@@ -23,7 +24,6 @@ from local.cli.token_secret import (
 
 NAME_PREFIX = "doctor-"
 LIFETIME = timedelta(minutes=15)
-_SECRET_BYTES = 32
 
 
 @contextmanager
@@ -33,10 +33,11 @@ def own_token(secret_arn: str, *, now: datetime) -> Iterator[str]:
     If this process is killed, the token expires by itself, and the next run removes its entry.
     Raises SecretNotChangedError.
     """
-    token_text = secrets.token_urlsafe(_SECRET_BYTES)
+    token_text = format_token(secrets.token_bytes(ENTROPY_BYTES))
     name = f"{NAME_PREFIX}{secrets.token_hex(4)}"
     expires_at = truncate_to_millisecond(now) + LIFETIME
-    token = ApiToken(name, Scope.WRITE, hash_secret(token_text), expires_at)
+    # Deleting the test task needs the scope admin.
+    token = ApiToken(name, Scope.ADMIN, hash_secret(token_text), expires_at)
     change_tokens(secret_arn, _add_and_tidy(token, now=now))
     try:
         yield token_text

@@ -22,7 +22,7 @@ def sample_tasks(*, now: datetime) -> list[Task]:
     first = Task(
         id=f"{_TASK_ID}1",
         type=REMINDER,
-        channel="console",
+        channel="log",
         sender_id="ada",
         reply_target="ada",
         description="Call John",

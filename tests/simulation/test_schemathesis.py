@@ -53,9 +53,9 @@ class RunningApi:
     task_ids: list[str]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def running_api() -> Iterator[RunningApi]:
-    """Start a stack with a task in every state."""
+    """Start a stack with a task in every state. One for each test: requests cancel and delete."""
     with running_stack() as client:
         task_ids = list(create_in_every_state(client).values())
         server = Server(Gateway(client.stack), 0)
@@ -106,7 +106,7 @@ def failures_of(finished: events.ScenarioFinished) -> Iterator[str]:
                     yield f"{info.failure.title}\n{info.failure.message}\n{info.code_sample}"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def api_schema(running_api: RunningApi) -> BaseSchema:
     schema = schemathesis.openapi.from_url(
         f"{running_api.address}/openapi.json",

@@ -21,4 +21,6 @@ def list_default_secrets(environment: Mapping[str, str]) -> list[str]:
     used = {name: environment.get(name, default) for name, default in defaults.items()}
     used[_TOKEN_VARIABLE] = environment.get(_TOKEN_VARIABLE) or LOCAL_TOKEN
     defaults[_TOKEN_VARIABLE] = LOCAL_TOKEN
-    return sorted(name for name, value in used.items() if value and value == defaults[name])
+    # Keys are read without the spaces around them.
+    stripped = {name: value.strip() for name, value in used.items()}
+    return sorted(name for name, value in stripped.items() if value and value == defaults[name])

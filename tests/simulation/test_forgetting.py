@@ -160,3 +160,33 @@ def test_erasing_is_retried_while_the_journal_is_throttled(client: StackClient) 
     client.advance("1h")
 
     assert SECRET not in stored_text()
+
+
+def test_the_text_of_a_subjects_last_error_is_erased(client: StackClient) -> None:
+    script = [{"error": {"message": f"no such patient: {SECRET}"}}]
+    payload = {"provider": "scripted", "script": script}
+    client.create(**{"in": "1m"}, type="action", subject="file-7", payload=payload)
+    client.advance("2m")
+    assert SECRET in client.call("GET", "/subjects/file-7").body["last_error_message"]
+
+    client.call("POST", "/senders/forget", {"channel": "console", "sender_id": "ada"})
+    client.advance("1m")
+
+    subject = client.call("GET", "/subjects/file-7").body
+    assert (subject["last_error_message"], subject["failure_count"]) == (None, 1)
+    assert SECRET not in stored_text()
+
+
+def test_a_report_about_a_deleted_task_is_dropped(client: StackClient) -> None:
+    """The failure function is down while its sender is forgotten."""
+    script = [{"error": {"message": f"no such patient: {SECRET}"}}]
+    payload = {"provider": "scripted", "script": script}
+    client.create(**{"in": "1m"}, type="action", payload=payload)
+    client.add_fault(function="failure", call="dynamodb.GetItem", kind="error", times=3)
+    client.advance("61s")
+
+    client.call("POST", "/senders/forget", {"channel": "console", "sender_id": "ada"})
+    client.advance("1h")
+
+    assert client.items("/dead-letters") == []
+    assert SECRET not in stored_text()

@@ -62,7 +62,7 @@ USED_BY_PREVIOUS_VERSION = {function: {_OLD_INDEX} for function in ("deadletter"
     },
     "sweeper": {("dynamodb:GetItem", "TasksTable")},
 }
-REDRIVEN = 24  # changes
+REDRIVEN = 12  # changes
 FUNCTIONS = sorted(
     short_name(name) for name in resources_of_type(load_template(), "AWS::Lambda::Function")
 )
@@ -260,6 +260,9 @@ def _forget_people(client: StackClient) -> None:
     """A task is deleted, and two senders are forgotten. The journal erases what it knows."""
     for sender in ("carol", "dave", "erin"):
         client.create(**{"in": "10s"}, sender_id=sender, reply_target=sender)
+    failing = {"provider": "scripted", "script": [{"error": {"message": "boom"}}]}
+    owner = {"sender_id": "dave", "reply_target": "dave", "subject": "octo/garden"}
+    client.create(**{"in": "10s"}, type="action", payload=failing, **owner)
     client.advance("20s")
     [task] = client.items("/tasks?channel=console&sender_id=carol")
     assert client.call("DELETE", f"/tasks/{task['id']}").status == 200

@@ -39,7 +39,10 @@ def test_a_table_is_retained_when_its_stack_is_deleted(template: Template, table
     assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
 
 
-@pytest.mark.parametrize("table", ["TasksTable", "JournalTable", CONNECTIONS])
+@pytest.mark.parametrize(
+    "table",
+    ["TasksTable", "JournalTable", "StateTable", "SubjectsTable", "StatsTable", CONNECTIONS],
+)
 def test_items_expire_by_expires_at(template: Template, table: str) -> None:
     properties = resources_of_type(template, "AWS::DynamoDB::Table")[table]
 

@@ -18,6 +18,7 @@ def test_without_variables_all_are_defaults_but_a_closed_webhook() -> None:
 def test_a_variable_with_the_default_value_is_a_default(name: str) -> None:
     assert list_default_secrets(OWN) == []
     assert list_default_secrets({**OWN, name: "local"}) == [name]
+    assert list_default_secrets({**OWN, name: " local\n"}) == [name]
 
 
 def test_an_empty_verification_secret_closes_its_webhook() -> None:

@@ -16,7 +16,6 @@ from duecourse.domain.dispatch.unjournaled import (
     UnjournaledRecords,
     parse_unjournaled,
 )
-from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.user_actions import cancel, pause
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
@@ -128,13 +127,17 @@ def test_a_stored_message_does_not_include_its_reply_context() -> None:
     assert "opens doors" not in letter.body
 
 
-@pytest.mark.parametrize(
-    "content", [DUE_NOW, a_failure_report(claim_task(a_task()))], ids=["a dispatch", "a report"]
-)
-def test_a_letter_about_an_unknown_task_is_stored(content: Dispatch | FailureReport) -> None:
+def test_a_dispatch_of_an_unknown_task_is_stored() -> None:
     harness = DeadLetterHarness()
-    assert harness.handle(content) is DeadLetterOutcome.STORED
+    assert harness.handle(DUE_NOW) is DeadLetterOutcome.STORED
     assert harness.letters == [a_letter(reason=f"there is no task {ID}", task_id=ID)]
+
+
+def test_a_report_about_a_deleted_task_is_dropped() -> None:
+    harness = DeadLetterHarness()
+    report = a_failure_report(claim_task(a_task()))
+    assert harness.handle(report) is DeadLetterOutcome.STALE
+    assert harness.letters == []
 
 
 def test_a_letter_that_is_too_long_is_truncated_and_cannot_be_redriven() -> None:

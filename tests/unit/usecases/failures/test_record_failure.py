@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.lease import lease_expired_report
@@ -147,9 +147,8 @@ def test_a_report_of_a_cancelled_task_is_dropped() -> None:
     assert harness.task() == cancelled
 
 
-def test_a_report_of_an_unknown_task_raises() -> None:
-    with pytest.raises(UnknownTaskError):
-        make_harness().record(a_failure_report(claim_task(a_task())))
+def test_a_report_of_a_deleted_task_is_dropped() -> None:
+    assert make_harness().record(a_failure_report(claim_task(a_task()))) is None
 
 
 # When

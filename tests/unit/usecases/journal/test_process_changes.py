@@ -11,6 +11,7 @@ from duecourse.domain.chat.notification import Notification
 from duecourse.domain.errors import StaleTaskError, UnreadableItemError
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.events.stream_change import StreamChange
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.journal.increment import Increment
 from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.recent_errors import NO_ERRORS
@@ -34,7 +35,7 @@ from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.journal import MemoryCounters, MemoryJournal, MemoryStats
 from tests.support.fakes.patterns import MemoryPatterns
 from tests.support.fakes.queues import ListNotifications, ListQueue
-from tests.support.fakes.tasks import MemoryStore
+from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 
 SHARD = "shardId-1"
 BUSY = OSError("busy")  # passes
@@ -97,6 +98,7 @@ class Harness:
 
     journal: MemoryJournal = field(default_factory=MemoryJournal)
     stats: MemoryStats = field(default_factory=MemoryStats)
+    subjects: MemorySubjects = field(default_factory=MemorySubjects)
     patterns: MemoryPatterns = field(default_factory=MemoryPatterns)
     counters: MemoryCounters = field(default_factory=MemoryCounters)
     notifications: LimitedNotifications = field(default_factory=LimitedNotifications)
@@ -115,6 +117,7 @@ class Harness:
             settings=ProjectionSettings((), MINUTE),
             journal=self.journal,
             stats=self.stats,
+            subjects=self.subjects,
             patterns=self.patterns,
             counters=self.counters,
             wait_sync=WaitSyncDeps(self.store, ListQueue(), ManualClock(NOW)),
@@ -398,3 +401,49 @@ def test_after_any_failure_the_rest_is_done_once_by_the_next_delivery(
 
 def _is_category(increment: Increment) -> bool:
     return increment.counter.startswith("category#")
+
+
+# Deleted tasks
+
+
+def a_deletion(number: int, **task: Any) -> StreamChange:
+    return a_change(number, a_task(id=name_of(number), **task), None, is_deleted=True)
+
+
+def test_deleted_tasks_are_erased_together_after_what_came_before() -> None:
+    harness = Harness()
+
+    assert harness.process([a_failure(0), a_deletion(0), a_deletion(1), a_failure(2)]) == 4
+
+    assert harness.journal.erased == [set(names(0, 1))]
+    assert harness.journal.task_ids == names(0, 2)
+
+
+def test_a_task_that_is_created_again_is_left_to_the_next_batch() -> None:
+    harness = Harness()
+    created = a_change(0, None, a_task(id=name_of(0)))
+
+    assert harness.process([a_deletion(0), a_failure(1), created, a_failure(2)]) == 2
+    assert harness.process([created, a_failure(2)]) == 2
+
+    assert harness.journal.erased == [set(names(0))]
+
+
+def test_the_last_error_of_a_deleted_tasks_subject_is_erased() -> None:
+    subject = Subject(id="story-1").record_attempt("x", "of Zoe", at=NOW, cooldown_until=None)
+    harness = Harness(subjects=MemorySubjects(subject))
+
+    harness.process([a_deletion(0, subject="story-1"), a_deletion(1, subject="unknown")])
+
+    assert harness.subjects.get("story-1").last_error_message is None
+    assert harness.subjects.get("story-1").last_error_category == "x"
+
+
+@pytest.mark.parametrize(("error", "count"), [(BUSY, 1), (POISON, 3)])
+def test_a_deletion_that_cannot_be_erased_is_tried_again_or_set_aside(
+    error: Exception, count: int
+) -> None:
+    harness = Harness(journal=MemoryJournal(erase_error=error))
+
+    assert harness.process([a_failure(0), a_deletion(1), a_failure(2)]) == count
+    assert len(harness.set_aside) == (1 if error is POISON else 0)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from duecourse.app import queues, services, stores
+from duecourse.app.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +34,7 @@ def journal_deps(
         settings=ProjectionSettings(stores.operator_chats(), stores.settings().late_after),
         journal=stores.journal(),
         stats=stores.stats(),
+        subjects=lazy(stores.subjects),
         patterns=stores.patterns(),
         counters=stores.counters(),
         wait_sync=services.wait_sync_deps(),

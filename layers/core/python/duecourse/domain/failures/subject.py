@@ -73,6 +73,12 @@ class Subject:
             version=self.version + 1,
         )
 
+    def erase_message(self) -> Subject:
+        """Remove the text of the last error, because a task of this subject was deleted."""
+        if self.last_error_message is None:
+            return self
+        return replace(self, last_error_message=None, version=self.version + 1)
+
     def record_success(self, *, at: datetime) -> Subject:
         return replace(self._cleared(), status=SubjectStatus.SUCCESS, last_attempt_at=at)
 

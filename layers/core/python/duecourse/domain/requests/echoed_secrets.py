@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -36,7 +38,17 @@ def _written_forms(value: str) -> Iterator[str]:
 def _header_values(headers: Mapping[str, str]) -> Iterator[str]:
     for name, value in headers.items():
         if name.lower() not in _HARMLESS_HEADERS:
-            yield from (value, value.rpartition(" ")[2])  # `Bearer abc` may be quoted as `abc`
+            scheme, _, credentials = value.rpartition(" ")
+            yield from (value, credentials)  # `Bearer abc` may be quoted as `abc`
+            if scheme.lower() == "basic":
+                yield from _decoded_pair(credentials)
+
+
+def _decoded_pair(credentials: str) -> Iterator[str]:
+    """Yield name and password of Basic authentication as one text, and the password."""
+    with suppress(ValueError):
+        pair = b64decode(credentials, validate=True).decode()
+        yield from (pair, pair.partition(":")[2])
 
 
 def _query_values(url: str) -> Iterator[str]:

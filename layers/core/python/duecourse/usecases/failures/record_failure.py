@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
 from duecourse.domain.failures.decision import Decision, decide
 from duecourse.domain.failures.diagnosis import Diagnosis
@@ -85,17 +85,20 @@ def record_failure(
     """Record the failure; return None if the report no longer applies.
 
     A report that comes after its run was taken for crashed corrects that run. A report delivered
-    twice counts once. Raises UnknownTaskError, and StaleTaskError after repeated
-    conflicts.
+    twice counts once. A report about a deleted task is dropped: nothing may be stored about it.
+    Raises StaleTaskError after repeated conflicts.
     """
     with suppress(StaleTaskError):
         if (recorded := _record_peeked(report, deps)) is not None:
             return recorded
-    return retry_on_conflict(
-        lambda _: _record_if_applicable(report, deps),
-        conflict=StaleTaskError,
-        max_attempts=MAX_ATTEMPTS,
-    )
+    try:
+        return retry_on_conflict(
+            lambda _: _record_if_applicable(report, deps),
+            conflict=StaleTaskError,
+            max_attempts=MAX_ATTEMPTS,
+        )
+    except UnknownTaskError:
+        return None
 
 
 def _record_peeked(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:

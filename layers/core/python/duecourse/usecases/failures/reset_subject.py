@@ -1,4 +1,4 @@
-"""Operations on a subject: reset it, or end its cooldown early."""
+"""Operations on a subject: reset it, end its cooldown early, or erase its last error."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ def reset_subject(subject_id: str, subjects: Subjects) -> Subject:
 
 def end_cooldown(subject_id: str, subjects: Subjects) -> Subject:
     return _update_subject(subject_id, Subject.end_cooldown, subjects)
+
+
+def erase_subject_message(subject_id: str, subjects: Subjects) -> Subject:
+    return _update_subject(subject_id, Subject.erase_message, subjects)
 
 
 def _update_subject(

@@ -18,6 +18,8 @@ from duecourse.domain.events.stream_change import StreamChange
 from duecourse.domain.journal.counter_page import CountedChange
 from duecourse.ports.journal import Counters, Journal, Patterns, Stats
 from duecourse.ports.queues import NotificationQueue
+from duecourse.ports.tasks import Subjects
+from duecourse.usecases.failures.reset_subject import erase_subject_message
 from duecourse.usecases.journal.project_change import (
     ProjectedChange,
     ProjectionSettings,
@@ -39,6 +41,7 @@ class JournalDeps:
     settings: ProjectionSettings
     journal: Journal
     stats: Stats
+    subjects: Subjects
     patterns: Patterns
     counters: Counters
     wait_sync: WaitSyncDeps
@@ -64,10 +67,24 @@ class _Batch:
 
 def process_changes(changes: Sequence[StreamChange], shard_id: str, deps: JournalDeps) -> int:
     """Process the changes and return how many are done. The others have to be tried again."""
-    batch = _Batch(changes, shard_id, deps)
+    batch = _Batch(_until_recreated(changes), shard_id, deps)
     for step in (_project, _store, _erase, _sync, _publish, _count, _notify):
         batch.keep(step(batch))
     return len(batch.changes)
+
+
+def _until_recreated(changes: Sequence[StreamChange]) -> Sequence[StreamChange]:
+    """Return the changes before a deleted task is created again, with the same idempotency key.
+
+    Erasing the first task must not erase what this batch would store of the second.
+    """
+    deleted: set[str | None] = set()
+    for n, change in enumerate(changes):
+        if change.task_id in deleted:
+            return changes[:n]
+        if change.is_deleted:
+            deleted.add(change.task_id)
+    return changes
 
 
 def _project(batch: _Batch) -> int:
@@ -120,15 +137,22 @@ def _erase(batch: _Batch) -> int:
     deleted = [n for n, change in enumerate(batch.changes) if change.is_deleted]
     if not deleted:
         return len(batch.changes)
-    ids = {change.task_id for change in batch.changes if change.is_deleted and change.task_id}
     try:
-        batch.deps.journal.erase(ids, at=batch.changes[deleted[-1]].written_at)
-        for task_id in ids:
-            batch.deps.stats.delete_tracker(task_id)
+        _erase_deleted([batch.changes[n] for n in deleted], batch.deps)
     except Exception as error:  # noqa: BLE001 - of whatever kind, the data must not stay
         if not all(_is_set_aside(batch, n, error) for n in deleted):
             return deleted[0]
     return len(batch.changes)
+
+
+def _erase_deleted(changes: Sequence[StreamChange], deps: JournalDeps) -> None:
+    ids = {change.task_id for change in changes if change.task_id}
+    deps.journal.erase(ids, at=changes[-1].written_at)
+    for task_id in ids:
+        deps.stats.delete_tracker(task_id)
+    for subject in {change.old.subject for change in changes if change.old is not None}:
+        if subject is not None:
+            erase_subject_message(subject, deps.subjects)
 
 
 def _sync(batch: _Batch) -> int:

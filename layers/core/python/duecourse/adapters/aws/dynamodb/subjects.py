@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from pynamodb.exceptions import PutError
@@ -17,6 +18,7 @@ from duecourse.domain.tasks.recent_errors import NO_ERRORS
 from duecourse.domain.time.instant import from_text_or_none, to_text_or_none
 
 REPEATS_PARTITION = "y"
+RETENTION = timedelta(days=400)  # after the last attempt
 
 
 class DynamoSubjects:
@@ -54,10 +56,15 @@ def to_subject_item(subject: Subject) -> SubjectItem:
         "repeats": REPEATS_PARTITION if since else None,
         "repeated_since": to_text_or_none(since),
         "version": subject.version,
+        "expires_at": _expiry(subject.last_attempt_at),
     }
     return SubjectItem(
         subject.id, **{name: value for name, value in values.items() if value is not None}
     )
+
+
+def _expiry(last_attempt_at: datetime | None) -> int | None:
+    return int((last_attempt_at + RETENTION).timestamp()) if last_attempt_at else None
 
 
 def to_subject(item: SubjectItem) -> Subject:

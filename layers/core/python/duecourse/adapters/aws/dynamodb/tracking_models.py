@@ -94,6 +94,7 @@ class SubjectItem(StoredItem):
     repeats = UnicodeAttribute(null=True)
     repeated_since = UnicodeAttribute(null=True)
     version = NumberAttribute()
+    expires_at = NumberAttribute(null=True)
 
 
 class CounterItem(StoredItem):

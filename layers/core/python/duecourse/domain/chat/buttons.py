@@ -8,16 +8,10 @@ from functools import partial
 from duecourse.domain.chat.chat_message import Button
 from duecourse.domain.chat.occurrence_ref import encode_ref, latest_occurrence_at
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
 from duecourse.domain.tasks.task import Task
 
 COMMAND_LIMIT = 64  # bytes: Telegram has the lowest limit
 _SNOOZE_OPTIONS = {"Snooze 20 min": "20m", "1 h": "1h", "Tomorrow": "tomorrow"}
-_RESOLUTION_OPTIONS = {
-    "It happened": Resolution.APPLIED,
-    "It did not happen": Resolution.NOT_APPLIED,
-    "Skip": Resolution.SKIP,
-}
 
 
 def reminder_buttons(task: Task) -> tuple[Button, ...]:
@@ -44,9 +38,16 @@ def failure_buttons(task: Task) -> tuple[Button, ...]:
 
 
 def resolution_buttons(task: Task) -> tuple[Button, ...]:
+    from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
+
+    options = {
+        "It happened": Resolution.APPLIED,
+        "It did not happen": Resolution.NOT_APPLIED,
+        "Skip": Resolution.SKIP,
+    }
     return tuple(
         Button(label, f"/resolve {task.id} {found}")
-        for label, found in _RESOLUTION_OPTIONS.items()
+        for label, found in options.items()
         if _can_apply(partial(resolve_indeterminate, task, found, at=task.due_at))
     )
 

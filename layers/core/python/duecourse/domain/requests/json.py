@@ -9,7 +9,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from duecourse.domain.requests.masked_payload import mask_payload
 from duecourse.domain.tasks.run import (
     ProviderCall,
     Run,
@@ -71,6 +70,9 @@ PUBLIC_FIELDS = (
 
 def task_to_json(task: Task) -> dict[str, Any]:
     """Return the task as everybody may see it: the secrets of its payload are masked."""
+    # The worker needs only what stores a run.
+    from duecourse.domain.requests.masked_payload import mask_payload
+
     converted = {
         **_wait_to_json(task.wait),
         "payload": mask_payload(task.type, task.payload),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from duecourse.adapters.channels.platform import ChannelLimits, OutboundDeps
 from duecourse.adapters.channels.send_only import SendOnlyChannel
-from duecourse.ports.integrations import Channel
+
+if TYPE_CHECKING:
+    from duecourse.ports.integrations import Channel
 
 NAME = "email"
 SUBSCRIBERS = "subscribers"  # SNS cannot send to one of them

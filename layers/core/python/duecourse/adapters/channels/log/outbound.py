@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from duecourse.adapters.channels.log import LIMITS
 from duecourse.domain.chat.chat_message import ChatMessage
-from duecourse.domain.chat.message import Message
 from duecourse.domain.text.redaction import redact
 from duecourse.domain.time.instant import to_text
-from duecourse.ports.runtime import Clock
+
+if TYPE_CHECKING:
+    from duecourse.domain.chat.message import Message
+    from duecourse.ports.runtime import Clock
 
 LOG_MESSAGE = "message_logged"  # the field `message` of each line, to search for
 

@@ -8,7 +8,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.adapters.aws.dynamodb.stream import Record, parse_change, sequence_number, shard_of
+from duecourse.adapters.aws.dynamodb.stream import Record, parse_changes, sequence_number, shard_of
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import journaling, queues
 from duecourse.domain.dispatch.unjournaled import UnjournaledRecords
@@ -29,7 +29,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     which is not used: the window is configured for the shard's id.
     """
     records: list[Record] = event["Records"]
-    changes = [parse_change(record) for record in records]
+    changes = parse_changes(records)
     by_number = {sequence_number(record): record for record in records}
     deps = journaling.journal_deps(
         set_aside=partial(_set_aside, by_number),

@@ -69,7 +69,8 @@ def count_all(*, now: datetime = NOW) -> int:
 
 
 def items() -> list[dict[str, Any]]:
-    return sorted(boto3.client("dynamodb").scan(TableName="StatsTable")["Items"], key=str)
+    found = boto3.client("dynamodb").scan(TableName="StatsTable")["Items"]
+    return sorted(found, key=lambda item: (item["day"]["S"], item["counter"]["S"]))
 
 
 def encode_binary(item: dict[str, Any]) -> dict[str, Any]:

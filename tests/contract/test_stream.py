@@ -10,6 +10,7 @@ from duecourse.adapters.aws.dynamodb.stream import (
     NO_SHARD,
     is_task_record,
     parse_change,
+    parse_changes,
     parse_live_events,
     sequence_number,
     shard_of,
@@ -199,3 +200,13 @@ def test_a_task_that_expired_was_not_deleted(record: dict[str, Any], is_deleted:
     change = {"Keys": keys, "SequenceNumber": "1", "ApproximateCreationDateTime": 0}
 
     assert parse_change({**record, "dynamodb": change}).is_deleted is is_deleted
+
+
+def test_a_batch_is_parsed_as_its_records_are(dynamo: DynamoTaskStore, backend: AwsBackend) -> None:
+    records = write_task_changes(dynamo, backend)
+    unreadable = {**records[-1], "dynamodb": {**records[-1]["dynamodb"], "NewImage": {}}}
+    broken = {"id": {"S": ID}, "short_id": {"S": ID[:8]}, "version": {"N": "x"}}
+    unreadable["dynamodb"]["NewImage"] = broken
+    batch = [*records, *records, unreadable, records[0]]
+
+    assert parse_changes(batch) == [parse_change(record) for record in batch]

@@ -6,18 +6,28 @@ from collections.abc import Sequence
 
 from pynamodb.models import Model
 
+from duecourse.adapters.aws.dynamodb.raw_items import put_batch_stored
+
+MAX_ITEMS = 25
+
 
 def put_all(items: Sequence[Model]) -> None:
     """Put the items of one table. Of two items with the same key, the last one is put.
 
     Raises if some could not be written, with an unknown part of them written.
     """
-    latest = {_key_of(item): item for item in items}
-    if not latest:
+    latest = list({_key_of(item): item for item in items}.values())
+    for start in range(0, len(latest), MAX_ITEMS):
+        _put_some(latest[start : start + MAX_ITEMS])
+
+
+def _put_some(items: Sequence[Model]) -> None:
+    model = type(items[0])
+    if put_batch_stored(model, [item.serialize() for item in items]):
         return
-    [first, *_] = latest.values()
-    with type(first).batch_write() as batch:
-        for item in latest.values():
+    # DynamoDB was busy. PynamoDB puts what it leaves out again, with pauses.
+    with model.batch_write() as batch:
+        for item in items:
             batch.save(item)
 
 

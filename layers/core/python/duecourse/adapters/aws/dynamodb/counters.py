@@ -6,15 +6,16 @@ Every page is replaced only if it is unchanged since it was read, so a change co
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from pynamodb.exceptions import PutError
-from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.aws.dynamodb.conditions import is_condition_failed
 from duecourse.adapters.aws.dynamodb.counter_encoding import decode_increments, encode_increments
 from duecourse.adapters.aws.dynamodb.failed_run_items import FAILED_RUNS_PREFIX, store_if_many
+from duecourse.adapters.aws.dynamodb.raw_items import put_stored
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
 from duecourse.domain.errors import StalePageError, UnreadableItemError
@@ -44,6 +45,10 @@ _PAGE_PREFIX = "page#"
 _LAST_PART = "last"
 _FIRST_TEXTS = ("first_seen",)
 _MAXIMUM = "max"
+_NEW_PAGE: Mapping[str, Any] = {
+    "ConditionExpression": "attribute_not_exists(#counter)",
+    "ExpressionAttributeNames": {"#counter": "counter"},
+}
 
 
 class DynamoCounters:
@@ -96,7 +101,7 @@ class DynamoCounters:
             after = after.mark_full()
             item.is_full = True
         try:
-            item.save(_unchanged_since(before, after))
+            put_stored(CounterItem, item.serialize(), _unchanged_since(before, after))
         except PutError as error:
             if is_condition_failed(error):
                 return False
@@ -112,10 +117,14 @@ def _query_counters(day: str, *, consistent_read: bool = False) -> Iterable[Coun
     return CounterItem.query(day, counters, consistent_read=consistent_read)
 
 
-def _unchanged_since(before: CounterPage, after: CounterPage) -> Condition:
+def _unchanged_since(before: CounterPage, after: CounterPage) -> Mapping[str, Any]:
+    """Return the parameters of the condition for a put."""
     if after.number != before.number:
-        return CounterItem.counter.does_not_exist()
-    return CounterItem.last_sequence_number == str(before.last_sequence_number)
+        return _NEW_PAGE
+    return {
+        "ConditionExpression": "last_sequence_number = :last",
+        "ExpressionAttributeValues": {":last": {"S": str(before.last_sequence_number)}},
+    }
 
 
 def _load_last_page(key: PageKey) -> CounterPage:

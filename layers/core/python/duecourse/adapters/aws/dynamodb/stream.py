@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,8 +37,29 @@ def shard_of(event: Mapping[str, Any]) -> str:
     return str(event.get("shardId") or NO_SHARD)
 
 
-def parse_change(record: Record) -> StreamChange:
+def parse_changes(records: Sequence[Record]) -> list[StreamChange]:
+    """Return the changes. The new image of a task is often the old one of its next change."""
+    latest: dict[str, tuple[Record, Task | None]] = {}
+
+    def read(image: Record | None) -> Task | None:
+        if not image:
+            return None
+        name = str(image.get("id"))
+        known, task = latest.get(name, (None, None))
+        if known == image:
+            return task
+        task = from_stored(image)
+        latest[name] = image, task
+        return task
+
+    return [parse_change(record, read) for record in records]
+
+
+def parse_change(
+    record: Record, read: Callable[[Record | None], Task | None] | None = None
+) -> StreamChange:
     """Return the change. An unreadable image does not raise: Lambda would retry it forever."""
+    read = read or _task_from_image
     images, at = record["dynamodb"], written_at(record)
     number = sequence_number(record)
     if not is_task_record(record):
@@ -47,7 +68,7 @@ def parse_change(record: Record) -> StreamChange:
     is_known, sides = True, {}
     for name in ("OldImage", "NewImage"):
         try:
-            sides[name] = _task_from_image(images.get(name))
+            sides[name] = read(images.get(name))
         except UnreadableItemError:
             is_known, sides[name] = False, None
     return StreamChange(

@@ -77,9 +77,8 @@ def _deadletter_unreadable_message(client: StackClient, reply: Any) -> None:
 
 
 def _failure_connection_refused(_client: StackClient, reply: Any) -> None:
-    """Of a task that does not exist here: it goes back to the queue, and dies there."""
-    failed_ids = "11111111-1111-4111-8111-111111111111"
-    assert reply == {"batchItemFailures": [{"itemIdentifier": failed_ids}]}
+    """Of a task that does not exist here, as if it had been deleted: it is dropped."""
+    assert reply == {"batchItemFailures": []}
 
 
 def _failure_unreadable_report(_client: StackClient, reply: Any) -> None:

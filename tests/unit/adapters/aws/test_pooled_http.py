@@ -147,7 +147,7 @@ def test_an_interrupted_exchange_closes_the_connection(
     send_all(session, server, [PLAIN])
     server.answers = [PLAIN, PLAIN]
     with monkeypatch.context() as patch:
-        patch.setattr("duecourse.adapters.aws.http_exchange._read_response", _interrupt)
+        patch.setattr("duecourse.adapters.aws.http_exchange._read_head", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             session.send(json_request(server.url))
 

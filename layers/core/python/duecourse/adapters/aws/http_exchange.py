@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 from http.client import BadStatusLine, HTTPException, HTTPResponse, IncompleteRead
+from io import BufferedReader, RawIOBase
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Mapping
-    from io import BufferedReader
+    from collections.abc import Mapping, Sequence
 
-_MAX_LINE = 65_536
-_MAX_HEADERS = 100
+_READ_SIZE = 65_536
+_MAX_HEAD = 65_536
+_END_OF_HEAD = b"\r\n\r\n"
 _FINAL_STATUS = 200  # what comes before has a lower one, and no body
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -51,8 +52,14 @@ def exchange(sock: socket.socket, url: str, headers: Mapping[str, str], body: by
     Raise OSError or HTTPException, after which the connection cannot be used any more.
     """
     sock.sendall(encode_head(url, headers) + body)
-    with sock.makefile("rb") as stream:
-        return _read_response(sock, stream)
+    status, is_kept_open, answered, rest = _read_head(sock, b"")
+    while status < _FINAL_STATUS:
+        status, is_kept_open, answered, rest = _read_head(sock, rest)
+    must_close = not is_kept_open or answered.get("connection", "").lower() == "close"
+    length = answered.get("content-length", "")
+    if not length.isdecimal() or "transfer-encoding" in answered:
+        return Response(status, answered, *_read_without_length(sock, rest, answered, must_close))
+    return Response(status, answered, _read_body(sock, rest, int(length)), must_close)
 
 
 def encode_head(url: str, headers: Mapping[str, str]) -> bytes:
@@ -75,49 +82,65 @@ def host_of(url: str) -> str:
     return f"{name}:{parts.port}" if parts.port and not is_default else f"{name}"
 
 
-def _read_response(sock: socket.socket, stream: BufferedReader) -> Response:
-    status, is_kept_open = _read_status(stream)
-    headers = _read_headers(stream)
-    while status < _FINAL_STATUS:
-        status, is_kept_open = _read_status(stream)
-        headers = _read_headers(stream)
-    must_close = not is_kept_open or headers.get("connection", "").lower() == "close"
-    length = headers.get("content-length", "")
-    if not length.isdecimal() or "transfer-encoding" in headers:
-        return Response(status, headers, *_read_without_length(sock, stream, headers, must_close))
-    body = stream.read(int(length))
-    if len(body) < int(length):
-        raise IncompleteRead(body, int(length) - len(body))
-    return Response(status, headers, body, must_close)
+def _read_head(sock: socket.socket, received: bytes) -> tuple[int, bool, Headers, bytes]:
+    """Return status, whether the version keeps connections open, headers, and what follows."""
+    while _END_OF_HEAD not in received:
+        part = sock.recv(_READ_SIZE)
+        if not part or len(received) > _MAX_HEAD:
+            raise BadStatusLine(received[:100].decode("latin-1"))
+        received += part
+    head, _, rest = received.partition(_END_OF_HEAD)
+    first, *lines = head.decode("latin-1").split("\r\n")
+    version, _, reason = first.partition(" ")
+    if not version.startswith("HTTP/1.") or not reason[:3].isdecimal():
+        raise BadStatusLine(first[:100])
+    return int(reason[:3]), version != "HTTP/1.0", _parse_headers(lines), rest
 
 
-def _read_status(stream: BufferedReader) -> tuple[int, bool]:
-    """Return the status, and whether the protocol's version keeps connections open."""
-    line = stream.readline(_MAX_LINE)
-    version, _, rest = line.partition(b" ")
-    status = rest[:3]
-    if not version.startswith(b"HTTP/1.") or not status.isdigit():
-        raise BadStatusLine(line[:100].decode("latin-1"))
-    return int(status), version != b"HTTP/1.0"
-
-
-def _read_headers(stream: BufferedReader) -> Headers:
+def _parse_headers(lines: Sequence[str]) -> Headers:
     headers = Headers()
-    for _ in range(_MAX_HEADERS):
-        line = stream.readline(_MAX_LINE)
-        if line == b"\r\n":
-            return headers
-        name, colon, value = line.decode("latin-1").partition(":")
-        if not colon or not line.endswith(b"\n"):
-            break
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise HTTPException("a header of the response has no colon")
         headers[name.lower()] = value.strip()
-    raise HTTPException("the headers of the response are incomplete or too long")
+    return headers
+
+
+def _read_body(sock: socket.socket, received: bytes, length: int) -> bytes:
+    parts, missing = [received], length - len(received)
+    while missing > 0:
+        part = sock.recv(min(missing, _READ_SIZE))
+        if not part:
+            raise IncompleteRead(b"".join(parts), missing)
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
+
+
+class _Rest(RawIOBase):
+    """The bytes that were received with the head, and then those of the socket."""
+
+    def __init__(self, received: bytes, sock: socket.socket) -> None:
+        self._received, self._sock = received, sock
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._received:
+            return self._sock.recv_into(buffer)
+        part = self._received[: len(buffer)]
+        self._received = self._received[len(part) :]
+        buffer[: len(part)] = part
+        return len(part)
 
 
 def _read_without_length(
-    sock: socket.socket, stream: BufferedReader, headers: Headers, must_close: bool
+    sock: socket.socket, received: bytes, headers: Headers, must_close: bool
 ) -> tuple[bytes, bool]:
     """Return the body, and whether the connection must be closed."""
+    stream = BufferedReader(_Rest(received, sock))
     if headers.get("transfer-encoding", "").lower() != "chunked":
         return stream.read(), True
     response: Any = HTTPResponse(sock, method="POST")

@@ -55,6 +55,7 @@ def run_local_stack() -> Iterator[LocalProcess]:
         for name, value in os.environ.items()  # noqa: TID251 - for a subprocess
         if not name.startswith(("AWS_", "DUECOURSE_"))
     }
+    environment["CHAT_ACCESS"] = "telegram:111"  # the sender of the sample event
     with subprocess.Popen(  # noqa: S603 - our own command
         [*command, "--clock", "manual"], env=environment, stdout=subprocess.PIPE, text=True
     ) as process:

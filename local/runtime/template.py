@@ -86,6 +86,8 @@ def function_id(reference: Any) -> str:
     match reference:
         case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), "Arn"]} | str(name):
             return name.removesuffix(f"Alias{ALIAS}")
+        case {"Fn::If": [_, _, deployed]}:  # `sam local` knows no aliases
+            return function_id(deployed)
     raise ValueError(f"{reference} is not a function")
 
 

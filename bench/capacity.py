@@ -24,7 +24,6 @@ AIMS = {"tasks": 1_000, "failures": 300}
 # Default quotas of AWS; docs/capacity.md has the sources.
 WRITES_PER_PARTITION = 1_000
 WRITES_PER_NEW_TABLE = 4_000
-WRITES_PER_TABLE = 40_000
 LAMBDA_CONCURRENCY = 1_000
 PUT_EVENTS_PER_SECOND = 10_000
 # A new on-demand table has a partition, and its stream a shard, for each 1,000 write units.

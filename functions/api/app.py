@@ -97,6 +97,6 @@ def _handle_unexpected_error(_error: Exception) -> Response[str]:
 
 
 @logger.inject_lambda_context
-@reports_unreadable(logger, metrics, is_only_metric=True)
+@reports_unreadable(logger, metrics, has_to_flush=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     return add_transport_headers(app.resolve(event, context), event)

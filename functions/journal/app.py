@@ -21,7 +21,7 @@ metrics = Metrics(service="journal")
 
 
 @logger.inject_lambda_context
-@reports_unreadable(logger, metrics, is_only_metric=True)
+@reports_unreadable(logger, metrics, has_to_flush=True)
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Process a batch and return from which record on Lambda has to deliver it again.
 

@@ -21,7 +21,7 @@ metrics = Metrics(service="live")
 
 
 @logger.inject_lambda_context(log_event=False)
-@reports_unreadable(logger, metrics, is_only_metric=True)
+@reports_unreadable(logger, metrics, has_to_flush=True)
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     if "Records" in event:
         broadcast_records(event["Records"])

@@ -17,7 +17,7 @@ metrics = Metrics(service="scanner")
 
 
 @logger.inject_lambda_context
-@reports_unreadable(logger, metrics, is_only_metric=True)
+@reports_unreadable(logger, metrics, has_to_flush=True)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     deps = ScanDeps(
         store=stores.task_store(),

@@ -31,7 +31,7 @@ metrics = Metrics(service="sweeper")
 
 
 @logger.inject_lambda_context
-@reports_unreadable(logger, metrics, is_only_metric=True)
+@reports_unreadable(logger, metrics, has_to_flush=True)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     def has_time() -> bool:
         return context.get_remaining_time_in_millis() > RESERVED_MS

@@ -13,7 +13,7 @@ from typing import Any
 import boto3
 
 from local.recovery.pointing import adopt, point_at
-from local.recovery.removal import find_leftovers, remove_leftovers
+from local.recovery.removal import DAYS_OF_GRACE, find_leftovers, remove_leftovers
 from local.recovery.restore import RestoredTable, restore_tables
 from local.recovery.stack_resources import read_resources
 from local.recovery.work import start_work, stop_work
@@ -99,7 +99,7 @@ def _remove(options: argparse.Namespace) -> str:
     remove_leftovers(
         leftovers, tables=boto3.client("dynamodb"), secrets=boto3.client("secretsmanager")
     )
-    return "Deleted. Secrets can be restored for 30 days."
+    return f"Deleted. Secrets can be restored for {DAYS_OF_GRACE} days."
 
 
 def _template(client: Any, stack: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from local.recovery.stack_resources import SECRET, TABLE, StackResources
 
+DAYS_OF_GRACE = 30
+
 
 def find_leftovers(
     template: dict[str, Any], resources: StackResources
@@ -22,13 +24,11 @@ def find_leftovers(
     }
 
 
-def remove_leftovers(
-    leftovers: dict[str, dict[str, str]], *, tables: Any, secrets: Any, days_of_grace: int = 30
-) -> None:
-    """Delete them. A secret can be restored for `days_of_grace`, a table from its last backup."""
+def remove_leftovers(leftovers: dict[str, dict[str, str]], *, tables: Any, secrets: Any) -> None:
+    """Delete them. A secret can be restored for DAYS_OF_GRACE, a table from its last backup."""
     for table in leftovers[TABLE].values():
         tables.update_table(TableName=table, DeletionProtectionEnabled=False)
         tables.get_waiter("table_exists").wait(TableName=table)
         tables.delete_table(TableName=table)
     for secret in leftovers[SECRET].values():
-        secrets.delete_secret(SecretId=secret, RecoveryWindowInDays=days_of_grace)
+        secrets.delete_secret(SecretId=secret, RecoveryWindowInDays=DAYS_OF_GRACE)

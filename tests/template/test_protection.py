@@ -34,30 +34,26 @@ def test_a_secret_outlives_its_stack(template: Template, secret: str) -> None:
     assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
 
 
-def test_every_queue_refuses_requests_without_tls(template: Template) -> None:
-    policies = resources_of_type(template, "AWS::SQS::QueuePolicy").values()
+@pytest.mark.parametrize(
+    ("service", "resource", "action", "property_name"),
+    [
+        ("AWS::SQS", "Queue", "sqs:*", "Queues"),
+        ("AWS::SNS", "Topic", "sns:Publish", "Topics"),
+    ],
+)
+def test_queues_and_topics_refuse_requests_without_tls(
+    template: Template, service: str, resource: str, action: str, property_name: str
+) -> None:
+    policies = resources_of_type(template, f"{service}::{resource}Policy").values()
     protected = [
-        queue["Ref"]
+        one["Ref"]
         for policy in policies
         for statement in policy["PolicyDocument"]["Statement"]
-        if _refuses_insecure(statement, "sqs:*")
-        for queue in policy["Queues"]
+        if _refuses_insecure(statement, action)
+        for one in policy[property_name]
     ]
 
-    assert sorted(protected) == sorted(resources_of_type(template, "AWS::SQS::Queue"))
-
-
-def test_every_topic_refuses_to_publish_without_tls(template: Template) -> None:
-    policies = resources_of_type(template, "AWS::SNS::TopicPolicy").values()
-    protected = [
-        topic["Ref"]
-        for policy in policies
-        for statement in policy["PolicyDocument"]["Statement"]
-        if _refuses_insecure(statement, "sns:Publish")
-        for topic in policy["Topics"]
-    ]
-
-    assert sorted(protected) == sorted(resources_of_type(template, "AWS::SNS::Topic"))
+    assert sorted(protected) == sorted(resources_of_type(template, f"{service}::{resource}"))
 
 
 def test_only_alarms_of_the_account_may_publish_to_the_alarm_topic(template: Template) -> None:

@@ -10,12 +10,16 @@ import shlex
 import signal
 import socket
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from local.cli.client.server import LOCAL_TOKEN, LOCAL_URL
 from local.cli.commands.aws_calls import add_aws_arguments, answer_aws_calls, check_aws_port
 from local.cli.errors import CommandFailedError, UsageError
+
+if TYPE_CHECKING:
+    from local.runtime.server import Server
+    from local.runtime.stack import Stack
 
 DEFAULT_PORT = 8000
 OTHER_PORT = 8123
@@ -59,36 +63,17 @@ def _parse_host(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
-    from duecourse.app import chat_access
-    from duecourse.domain.errors import SettingsError
-
-    from local.runtime.api_gateway import Gateway
     from local.runtime.moto_backend import MotoBackend
-    from local.runtime.server import Server
-    from local.runtime.stack import DEFAULT_TOKEN, Stack
+    from local.runtime.stack import Stack
 
-    token = os.environ.get("DUECOURSE_TOKEN") or DEFAULT_TOKEN
-    if not (token.isascii() and token.isprintable() and " " not in token):
-        raise UsageError("DUECOURSE_TOKEN must be ASCII without spaces")
+    token = _read_token()
     if options.allow_host:
         _refuse_default_secrets()
     _check_port(options.port)  # before the stack starts, which takes seconds
     check_aws_port(options)
     backend = MotoBackend()
     stack = Stack(is_clock_manual=options.clock == "manual", token=token, backend=backend)
-    try:
-        stack.start(log_level="INFO" if options.verbose else "WARNING")
-    except SettingsError as error:
-        raise UsageError(str(error)) from None
-    try:
-        chat_access.chat_settings()  # a wrong entry is reported now, not when somebody writes
-        server = Server(Gateway(stack), options.port, tunnel_hosts=options.allow_host)
-    except SettingsError as error:
-        stack.stop()
-        raise CommandFailedError(str(error)) from None
-    except OSError as error:
-        stack.stop()
-        raise _port_error(options.port, error) from None
+    server = _start(stack, options)
     # Shells start background jobs with SIGINT ignored; this restores a clean stop on both signals.
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.default_int_handler)
@@ -101,6 +86,38 @@ def run(options: argparse.Namespace) -> None:
     finally:
         server.server_close()
         stack.stop()
+
+
+def _read_token() -> str:
+    from local.runtime.stack import DEFAULT_TOKEN
+
+    token = os.environ.get("DUECOURSE_TOKEN") or DEFAULT_TOKEN
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise UsageError("DUECOURSE_TOKEN must be ASCII without spaces")
+    return token
+
+
+def _start(stack: Stack, options: argparse.Namespace) -> Server:
+    """Start the stack and return its server, which does not serve yet."""
+    from duecourse.app import chat_access
+    from duecourse.domain.errors import SettingsError
+
+    from local.runtime.api_gateway import Gateway
+    from local.runtime.server import Server
+
+    try:
+        stack.start(log_level="INFO" if options.verbose else "WARNING")
+    except SettingsError as error:
+        raise UsageError(str(error)) from None
+    try:
+        chat_access.chat_settings()  # a wrong entry is reported now, not when somebody writes
+        return Server(Gateway(stack), options.port, tunnel_hosts=options.allow_host)
+    except SettingsError as error:
+        stack.stop()
+        raise CommandFailedError(str(error)) from None
+    except OSError as error:
+        stack.stop()
+        raise _port_error(options.port, error) from None
 
 
 def _refuse_default_secrets() -> None:

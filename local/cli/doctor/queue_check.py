@@ -20,7 +20,8 @@ _DEFERRING = "NoticesQueue"
 def check_queues(stack: DeployedStack, *, now: datetime) -> CheckResult:
     queues = stack.of_type("AWS::SQS::Queue")
     dead = {name: url for name, url in queues.items() if "DeadLetter" in name}
-    counts = {name: _count(url) for name, url in dead.items()}
+    client = make_client("sqs")
+    counts = {name: _count(client, url) for name, url in dead.items()}
     if filled := [f"{name} ({count})" for name, count in counts.items() if count]:
         advice = "Read the log of the deadletter function, which should have taken them."
         return failed("queues", f"dead letters in {', '.join(filled)}", advice)
@@ -35,8 +36,7 @@ def check_queues(stack: DeployedStack, *, now: datetime) -> CheckResult:
     return ok("queues", f"{len(queues)} queues, no dead letters, no message waits for long")
 
 
-def _count(url: str) -> int:
-    client: Any = make_client("sqs")
+def _count(client: Any, url: str) -> int:
     found = client.get_queue_attributes(QueueUrl=url, AttributeNames=[*_COUNTS])["Attributes"]
     return sum(int(found.get(name, 0)) for name in _COUNTS)
 

@@ -9,11 +9,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from duecourse.adapters.channels.registry import PLATFORMS, SEND_ONLY
-from duecourse.domain.access.tokens import InvalidTokensError, parse_tokens
+from duecourse.domain.access.tokens import EXPIRY_WARNING, InvalidTokensError, parse_tokens
 
 from local.cli.doctor.aws import make_client
 from local.cli.doctor.deployed_stack import DeployedStack
@@ -22,7 +22,6 @@ from local.cli.doctor.result import CheckResult, failed, ok, warning
 from local.cli.errors import CommandFailedError
 
 PROVIDERS_WITH_KEYS = ("openai", "anthropic")
-EXPIRES_SOON = timedelta(days=14)
 # What people leave in place of a value, and what the template's descriptions show.
 _PLACEHOLDER = re.compile(
     r"\W*|x+|<.*>|\$\{?\w+\}?|change[-_ ]?me|todo|placeholder|example|your[-_ ].*"
@@ -124,7 +123,7 @@ def check_api_tokens(stack: DeployedStack, *, now: datetime) -> CheckResult:
     if not valid:
         command = f"duecourse token ops --scope admin --secret {stack.outputs[output]}"
         return warning("api_tokens", "there is no valid token", f"Create one: {command}")
-    if ending := [token.name for token in valid if token.has_expired(now + EXPIRES_SOON)]:
-        found = f"expire within {EXPIRES_SOON.days} days: {', '.join(ending)}"
+    if ending := [token.name for token in valid if token.expires_within(EXPIRY_WARNING, now)]:
+        found = f"expire within {EXPIRY_WARNING.days} days: {', '.join(ending)}"
         return warning("api_tokens", found, "Create new ones (docs/access.md, Rotate a token).")
     return ok("api_tokens", f"{len(valid)} valid")

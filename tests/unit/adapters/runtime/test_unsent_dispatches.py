@@ -40,12 +40,12 @@ class FailingQueue(ListQueue):
         raise TimeoutError("no answer " + "x" * 1_000)
 
 
-@pytest.mark.parametrize("is_only_metric", [True, False])
-def test_an_unsent_dispatch_is_reported_once(*, is_only_metric: bool) -> None:
+@pytest.mark.parametrize("has_to_flush", [True, False])
+def test_an_unsent_dispatch_is_reported_once(*, has_to_flush: bool) -> None:
     report = Report()
     queue = LaneWorkQueue(FailingQueue(), FailingQueue())
 
-    @reports_unreadable(report, report, is_only_metric=is_only_metric)
+    @reports_unreadable(report, report, has_to_flush=has_to_flush)
     def handle(event: int, _context: Any) -> int:
         for n in range(event):
             queue.try_send(Dispatch(NOW, f"task-{n}"), now=NOW)
@@ -58,4 +58,4 @@ def test_an_unsent_dispatch_is_reported_once(*, is_only_metric: bool) -> None:
     assert fields["error"].startswith("TimeoutError: no answer")
     assert len(fields["error"]) == 300
     assert report.metrics == [("DispatchesNotSent", 2)]
-    assert report.flushed == (1 if is_only_metric else 0)
+    assert report.flushed == (1 if has_to_flush else 0)

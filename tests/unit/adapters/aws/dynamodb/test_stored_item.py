@@ -122,13 +122,13 @@ def test_without_unreadable_items_nothing_is_reported() -> None:
     assert (log.lines, log.counted) == ([], {})
 
 
-@pytest.mark.parametrize("is_only_metric", [True, False])
-def test_a_function_without_other_metrics_flushes_this_one(is_only_metric: bool) -> None:
+@pytest.mark.parametrize("has_to_flush", [True, False])
+def test_a_function_without_other_metrics_flushes_this_one(has_to_flush: bool) -> None:
     log = Log()
-    decorate = reports_unreadable(log, log, is_only_metric=is_only_metric)
+    decorate = reports_unreadable(log, log, has_to_flush=has_to_flush)
     decorate(lambda _event, _context: 7)({}, None)
     assert log.flushed == []
 
     broken = StateItem.from_raw_data(STATE | {"value": {"S": "{"}})
     decorate(lambda _event, _context: list(read_items([broken], read_value)))({}, None)
-    assert log.flushed == ([{"ItemsUnreadable": 1}] if is_only_metric else [])
+    assert log.flushed == ([{"ItemsUnreadable": 1}] if has_to_flush else [])

@@ -99,7 +99,7 @@ class LambdaInvoker:
         except ClientError as error:
             raise NotInvokedError(function, _response_of(error)) from error
         except BotoCoreError as error:
-            raise to_transport_error(function, error) from error
+            raise to_transport_error(function, error, invalid_code="bad_function_name") from error
         if answer.get("FunctionError"):
             raise FunctionFailedError(function, _parse_error(body))
         return _require_json(function, body)

@@ -19,14 +19,19 @@ _NOT_SENT_CODES = {
     "PartialCredentialsError": "no_credentials",
     "CredentialRetrievalError": "no_credentials",
     "NoRegionError": "no_region",
-    "ParamValidationError": "bad_function_name",
 }
 
 
-def to_transport_error(called: str, error: BotoCoreError) -> DuecourseError:
-    """Return the error for a call that got no response. `called` names the receiver."""
+def to_transport_error(
+    called: str, error: BotoCoreError, *, invalid_code: str = "bad_request"
+) -> DuecourseError:
+    """Return the error for a call that got no response.
+
+    `called` names the receiver. `invalid_code` is for parameters that botocore refuses.
+    """
     name = type(error).__name__
-    if code := _NOT_SENT_CODES.get(name):
+    codes = {**_NOT_SENT_CODES, "ParamValidationError": invalid_code}
+    if code := codes.get(name):
         return NotSentError(f"{called} was not called: {name}", code=code)
     if name == "ReadTimeoutError":
         return NoResponseError(f"{called} did not answer in time", code="ETIMEDOUT")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from duecourse.adapters.channels.platform import ChannelLimits, OutboundDeps
+    from duecourse.adapters.channels.platform import OutboundDeps
     from duecourse.ports.integrations import Channel
 
 
@@ -21,6 +21,5 @@ class SendOnlyChannel:
 
     name: str
     make: Callable[[OutboundDeps], Channel | None]
-    limits: ChannelLimits
     only_target: str | None = None
     is_reminder_default: bool = False

@@ -42,11 +42,12 @@ def unreadable_items() -> Sequence[str]:
 
 
 def reports_unreadable(
-    logger: Logger, metrics: Metrics, *, is_only_metric: bool = False
+    logger: Logger, metrics: Metrics, *, has_to_flush: bool = False
 ) -> Callable[[Handler[Result]], Handler[Result]]:
     """Decorate a Lambda handler to log and count unreadable items and unsent dispatches.
 
-    With `is_only_metric` the metrics are flushed here, and only if there is something to count.
+    With `has_to_flush` the metrics are flushed here, and only if there is something to count: the
+    function has no `log_metrics`.
     """
 
     def decorate(handler: Handler[Result]) -> Handler[Result]:
@@ -56,7 +57,7 @@ def reports_unreadable(
                 return handler(event, context)
             finally:
                 has_counted = _report(logger, metrics) | report_unsent(logger, metrics)
-                if has_counted and is_only_metric:
+                if has_counted and has_to_flush:
                     metrics.flush_metrics()
 
         return reporting

@@ -57,11 +57,6 @@ class Message:
         return Owner(self.channel, self.sender_id)
 
     @property
-    def user_id(self) -> str:
-        """The sender's id on the platform, without the team."""
-        return self.sender_id.removeprefix(f"{self.team}:") if self.team else self.sender_id
-
-    @property
     def task_id(self) -> str:
         """The id of the task that the message creates.
 
@@ -117,14 +112,14 @@ class Message:
         return cls(
             **texts,
             sent_at=from_text(str(fields.get("at"))),
-            locale=_text_or_none(fields.get("locale")),
+            locale=text_or_none(fields.get("locale")),
             is_private=fields.get("is_private", True) is True,
-            source_chat=_text_or_none(fields.get("said_in")),
-            team=_text_or_none(fields.get("team")),
-            private_target=_text_or_none(fields.get("private_target")),
+            source_chat=text_or_none(fields.get("said_in")),
+            team=text_or_none(fields.get("team")),
+            private_target=text_or_none(fields.get("private_target")),
             reply_context={str(name): str(value) for name, value in answer_to.items()},
         )
 
 
-def _text_or_none(value: Any) -> str | None:
+def text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.chat.chat_message import ChatMessage
-from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.message import Message, text_or_none
 from duecourse.domain.chat.notification_kind import NotificationKind
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.time.instant import to_text_or_none
@@ -89,16 +89,12 @@ class Notification:
             task_id=texts["task_id"],
             message=ChatMessage.from_json(fields),
             kind=_parse_kind(fields.get("kind")),
-            sender_id=_text_or_none(fields.get("sender_id")),
+            sender_id=text_or_none(fields.get("sender_id")),
             owner_requested_at=StoredFields.of(fields).instant("wanted_at"),
-            run_id=_text_or_none(fields.get("run_id")),
+            run_id=text_or_none(fields.get("run_id")),
             waiting_since=StoredFields.of(fields).instant("waiting_since"),
             reply_to=Message.from_json(fields["reply_to"]) if fields.get("reply_to") else None,
         )
-
-
-def _text_or_none(stored: Any) -> str | None:
-    return stored if isinstance(stored, str) else None
 
 
 def _parse_kind(stored: Any) -> NotificationKind:

@@ -33,11 +33,9 @@ def tracker_of_subject(subject: Subject) -> FailureTracker:
 
 
 def find_changed_tracker(old: Task | None, new: Task) -> FailureTracker | None:
-    """Return the tracker if this write brought, or took back, a repeated failure of a task.
+    """Return the tracker if this write brought, or took back, a repeated failure.
 
-    Only of a task without a subject.
-
-    Subjects hold their own errors, in their own table.
+    Only for a task without a subject: subjects hold their own errors, in their own table.
     """
     is_unchanged = old is not None and old.recent_errors == new.recent_errors
     was_repeated = old is not None and old.recent_errors.repeated_since is not None

@@ -1,4 +1,4 @@
-"""How long a task may wait for a budget, a provider or a subject without an attempt.
+"""How long a task may wait for a budget, a provider, a channel or a subject without an attempt.
 
 Such a wait uses up no retry, so nothing else would end it.
 """
@@ -61,7 +61,7 @@ def give_up_if_expired(task: Task, report: FailureReport, *, limit: timedelta) -
     waited = expired_wait(task, at=report.failed_at, limit=limit)
     if waited is None:
         return report
-    message = f"gave up after waiting {waited}: {report.failure.message}"
+    message = str(WaitedTooLongError(waited, report.failure.message))
     return replace(report, failure=replace(report.failure, message=message), is_wait_expired=True)
 
 

@@ -13,7 +13,9 @@ from duecourse.domain.tasks.task import CHANNEL_PREFIX
 CHANNEL_RULES = CircuitBreakerRules(
     failure_threshold=1, max_open_time=timedelta(minutes=5), closes_at_once=True
 )
-MAX_CHANNEL_WAIT = timedelta(days=3)  # after that, a refused token is a failure like any other
+# After that, a refused token is a failure like any other. A shorter limit of uncounted waits comes
+# first.
+MAX_CHANNEL_WAIT = timedelta(days=3)
 
 
 def channel_breaker_name(channel: str) -> str:

@@ -49,7 +49,7 @@ class Task:
     occurrence is computed from it, so a series cannot drift.
     `closed_at`: when the task was cancelled. Otherwise it closed when its run ended.
     `wait`: why the task does not run at its scheduled time.
-    `waiting_since`: since when it waits for a budget, a provider or a subject without an attempt.
+    `waiting_since`: since when it waits for a budget, a provider, a channel or a subject.
     `reviewed_at`: when the review of its specification requeued it; None after the next failure.
     `created_by`: the name of the API token or operator; None if its sender created it.
     `rescheduled_at`: when somebody last set the time of this occurrence.

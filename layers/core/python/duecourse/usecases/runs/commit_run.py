@@ -26,12 +26,10 @@ def commit_run(finished: FinishedPhases, deps: WorkerDeps) -> str | None:
     save = _save_for_verification if finished.needs_verification else _save_committed
     after = save(finished, deps, now)
     enqueue_if_due_soon(after, queue=deps.queue, now=now)
-    return run_follow_up(lambda: _report_success(finished, deps, now=now))
-
-
-def _report_success(finished: FinishedPhases, deps: WorkerDeps, *, now: datetime) -> None:
-    _report_success_to_breaker(finished, deps, now=now)
-    _resume_channel(finished, deps, now=now)
+    # Each is tried, whatever becomes of the other.
+    breaker_error = run_follow_up(lambda: _report_success_to_breaker(finished, deps, now=now))
+    channel_error = run_follow_up(lambda: _resume_channel(finished, deps, now=now))
+    return breaker_error or channel_error
 
 
 def _save_for_verification(finished: FinishedPhases, deps: WorkerDeps, now: datetime) -> Task:

@@ -26,7 +26,6 @@ def _make_outbound(deps: OutboundDeps) -> Channel | None:
 CHANNEL = SendOnlyChannel(
     name=NAME,
     make=_make_outbound,
-    limits=LIMITS,
     only_target=SUBSCRIBERS,
     is_reminder_default=True,
 )

@@ -20,4 +20,4 @@ def _make_outbound(deps: OutboundDeps) -> Channel:
     return LogChannel(deps.clock)
 
 
-CHANNEL = SendOnlyChannel(name=NAME, make=_make_outbound, limits=LIMITS)
+CHANNEL = SendOnlyChannel(name=NAME, make=_make_outbound)

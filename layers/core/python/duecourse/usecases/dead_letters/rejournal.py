@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cache
 
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.dispatch.unjournaled import (
@@ -61,12 +62,17 @@ def _changes(
         return
     now = deps.journal_deps.wait_sync.clock.now()
     journal, counters = deps.journal_deps.journal, deps.journal_deps.counters
+
+    @cache  # a day's pages are read once, not once for each task
+    def list_counted(day: str) -> frozenset[str]:
+        return frozenset(one.ref.run_id for one in counters.list_failed_runs(day))
+
     cursor = None
     while True:
         page = deps.store.list_page(TaskFilter(), limit=_PAGE_SIZE, cursor=cursor, now=now)
         for task in page.items:
             change = find_lost_change(
-                task, journal, counters, since=content.started_at, until=content.ended_at
+                task, journal, list_counted, since=content.started_at, until=content.ended_at
             )
             if change is not None:
                 yield change

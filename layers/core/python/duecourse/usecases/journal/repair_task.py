@@ -6,6 +6,7 @@ the stream, but a task still holds its last run. Earlier runs of a series are lo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -14,18 +15,24 @@ from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.utc_days import utc_day
-from duecourse.ports.journal import Counters, Journal
+from duecourse.ports.journal import Journal
 
 CLOCK_SLACK = timedelta(minutes=5)
 
 
 def find_lost_change(
-    task: Task, journal: Journal, counters: Counters, *, since: datetime, until: datetime
+    task: Task,
+    journal: Journal,
+    list_counted: Callable[[str], Set[str]],
+    *,
+    since: datetime,
+    until: datetime,
 ) -> StreamChange | None:
     """Return the change that ended the task's last run, if the journal or the counters lack it.
 
     None if the run did not end between `since` and `until`. A success that closed its task is never
-    recorded, so it counts as missing.
+    recorded, so it counts as missing. `list_counted` returns the ids of the failed runs that were
+    counted on a UTC day.
     """
     run = task.run
     if run is None or run.ended_at is None:
@@ -33,7 +40,7 @@ def find_lost_change(
     if not since - CLOCK_SLACK <= run.ended_at <= until + CLOCK_SLACK:
         return None
     is_recorded = any(record.run.id == run.id for record in journal.list_runs(task.id))
-    if is_recorded and _is_counted(run, counters):
+    if is_recorded and _is_counted(run, list_counted):
         return None
     return StreamChange(
         sequence_number=str(task.version),
@@ -44,7 +51,7 @@ def find_lost_change(
     )
 
 
-def _is_counted(run: Run, counters: Counters) -> bool:
+def _is_counted(run: Run, list_counted: Callable[[str], Set[str]]) -> bool:
     """Return whether a recorded run was counted, too. The counters name those that failed.
 
     Those that did not begin and end on one day are not named; they were counted with their record,
@@ -53,8 +60,7 @@ def _is_counted(run: Run, counters: Counters) -> bool:
     ended_at = run.ended_or_started_at
     if not run.is_failure or utc_day(run.started_at) != utc_day(ended_at):
         return True
-    named = counters.list_failed_runs(utc_day(ended_at))
-    return any(one.ref.run_id == run.id for one in named)
+    return run.id in list_counted(utc_day(ended_at))
 
 
 def _before_end(task: Task, run: Run) -> Task:

@@ -12,6 +12,8 @@ PIP := -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE
 # The lock files are complete. A package that is not in them, or has another hash, is not installed.
 INSTALL := $(PIP) install --require-hashes --no-deps
+# A worker that has no tests left takes over some of the other's, which have the slow ones.
+PARALLEL := -n 2 --dist worksteal
 COMPILE := uv pip compile -q --python-version 3.11 --universal --no-header --no-annotate --generate-hashes
 
 .PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity lock clean
@@ -45,7 +47,7 @@ up: setup ## run the whole system on this machine (PORT=8000)
 	@$(BIN)/duecourse up --port $(PORT)
 
 quick: lint types ## run lint, types, unit and property tests (under a minute)
-	@$(BIN)/pytest -q -n 2 --hypothesis-profile=quick tests/unit tests/properties
+	@$(BIN)/pytest -q $(PARALLEL) --hypothesis-profile=quick tests/unit tests/properties
 
 test: lint types tests ## run lint, types and every test that needs no browser
 
@@ -64,7 +66,7 @@ types: setup ## run mypy --strict
 	@$(BIN)/mypy
 
 tests: setup ## run only the tests
-	@$(BIN)/pytest -q -n 2
+	@$(BIN)/pytest -q $(PARALLEL)
 
 sam-validate: $(SAM_VENV)/.installed ## run sam validate --lint
 	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam validate --lint --region eu-central-1
@@ -90,7 +92,7 @@ $(VENV)/.browser: requirements-browser.txt $(VENV)/.installed
 	@touch $@
 
 browser: $(VENV)/.browser ## test every page in a real Chromium (CHROMIUM=/usr/bin/chromium)
-	@$(BIN)/pytest -q -n 2 tests/browser
+	@$(BIN)/pytest -q $(PARALLEL) tests/browser
 
 screenshots: $(VENV)/.browser ## retake the README's pictures of the dashboard
 	@$(BIN)/python -m tests.browser.screenshots

@@ -6,7 +6,7 @@ not decided here: the function itself runs at that time, without being able to c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 from local.runtime.dry_run import DryRun
@@ -39,6 +39,8 @@ class TickFinder:
         self._changes = -1
         self._idle_until: datetime | None = None
         self._found: datetime | None = None
+        self._last_found: datetime | None = None
+        self._gap = timedelta(0)
         self._lead = timedelta(0)
 
     def first_needed(self, first: datetime, until: datetime) -> datetime | None:
@@ -76,8 +78,8 @@ class TickFinder:
         """
         low, high = -1, count
         expected = self._guess() if count > 1 else None
-        if expected is not None:
-            near = min((expected + self._lead - first) // self._period, count - 1)
+        for moment in self._guess_effects(expected):
+            near = min((moment - first) // self._period, count - 1)
             for guess in (near, near - 1, near + 1):
                 low, high = self._narrow(first, guess, low, high)
         low, high = self._narrow(first, count - 1, low, high)
@@ -85,9 +87,22 @@ class TickFinder:
             low, high = self._narrow(first, (low + high) // 2, low, high)
         if high == count:
             return None
-        if expected is not None:
-            self._lead = first + high * self._period - expected
+        self._learn(first + high * self._period, expected)
         return high
+
+    def _guess_effects(self, expected: datetime | None) -> Iterator[datetime]:
+        """Return times of a probable effect: as long after `expected`, or the last, as before."""
+        if expected is not None:
+            yield expected + self._lead
+        if self._last_found is not None and self._gap:
+            yield self._last_found + self._gap
+
+    def _learn(self, found: datetime, expected: datetime | None) -> None:
+        if expected is not None:
+            self._lead = found - expected
+        if self._last_found is not None and found != self._last_found:
+            self._gap = found - self._last_found
+        self._last_found = found
 
     def _narrow(self, first: datetime, index: int, low: int, high: int) -> tuple[int, int]:
         """Dry-run one tick. Return the last one without an effect and the first one with one."""

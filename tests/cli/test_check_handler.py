@@ -1,4 +1,4 @@
-"""`duecourse check-handler`, run as a separate process."""
+"""`duecourse check-handler`, mostly run as a separate process."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from local.runtime.template import ROOT
+from tests.cli.command_client import CommandClient, check_error
 
 COMMAND = Path(sys.executable).with_name("duecourse")
 ONLY_MUTATE = ["--only", "handler.mutate"]
@@ -98,12 +99,10 @@ def test_a_handler_that_fails_without_a_crash_is_reported(handlers_env: dict[str
         (["action", "--payload", "{}"], "--payload: payload: provider: must be one of"),
     ],
 )
-def test_bad_usage_is_one_line_that_names_the_argument(arguments: list[str], expected: str) -> None:
-    result = run_check_handler(*arguments)
-
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    assert expected in result.stderr
+def test_bad_usage_is_one_line_that_names_the_argument(
+    duecourse: CommandClient, arguments: list[str], expected: str
+) -> None:
+    assert expected in check_error(duecourse("check-handler", *arguments), code=2)
 
 
 def test_a_missing_handlers_module_is_named() -> None:

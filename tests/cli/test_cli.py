@@ -1,4 +1,4 @@
-"""The `duecourse` command, run as a separate process."""
+"""The `duecourse` command, mostly run as a separate process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_client import environment, sigint_handled_by
+from tests.cli.command_client import CommandClient, check_error, environment, sigint_handled_by
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = Path(sys.executable).with_name("duecourse")
@@ -75,12 +75,16 @@ def test_invoke_prints_the_reply_as_json_and_nothing_else(function: str) -> None
         (["classify", "--policy", "nobody"], "--policy nobody"),
     ],
 )
-def test_bad_usage_is_one_line_that_names_the_argument(arguments: list[str], expected: str) -> None:
-    result = run_command(*arguments)
+def test_bad_usage_is_one_line_that_names_the_argument(
+    duecourse: CommandClient, arguments: list[str], expected: str
+) -> None:
+    assert expected in check_error(duecourse(*arguments), code=2)
 
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    assert expected in result.stderr
+
+def test_bad_usage_is_one_line_of_the_installed_command() -> None:
+    result = run_command("fly")
+
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
 
 
 def test_explain_prints_the_decision_as_json() -> None:

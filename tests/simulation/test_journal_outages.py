@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from tests.simulation.test_failures import create_action
-from tests.support.stack_client import StackClient
+from tests.support.stack_client import StackClient, running_stack
 
 REFUSED = {"error": {"message": "connect ECONNREFUSED 10.0.0.7:443", "code": "ECONNREFUSED"}}
 SUCCESS = {"reply": "Built.\nACTION_OUTCOME: success"}
@@ -18,8 +19,15 @@ RECOVERED_HISTORY = [
     *("task:created", "task:started", "task:retry_scheduled", "task:recovery_action"),
     *("task:started", "task:retry_executed", "task:completed"),
 ]
+RECORD_AGE = timedelta(hours=2)  # a day of retries, once a minute, is no different and takes long
 # Only the first of the journal's writes is reached.
 pytestmark = pytest.mark.fault_may_miss
+
+
+@pytest.fixture
+def forgetful() -> Iterator[StackClient]:
+    with running_stack(record_age=RECORD_AGE) as started:
+        yield started
 
 
 def throttle_journal(client: StackClient, calls: Sequence[str] = WRITES) -> None:
@@ -67,12 +75,13 @@ def test_after_an_hour_of_throttling_every_history_is_complete_and_everybody_was
     assert client.items("/dead-letters") == []
 
 
-def test_changes_that_the_journal_could_not_process_for_a_day_can_be_redriven(
-    client: StackClient,
+def test_changes_that_the_journal_could_not_process_in_time_can_be_redriven(
+    forgetful: StackClient,
 ) -> None:
+    client = forgetful
     throttle_journal(client)
     tasks = create_actions(client, ["ada", "bob"])
-    client.advance("23h30m")
+    client.advance("2h30m")
     letters = client.items("/dead-letters")
     assert {letter["task_id"] for letter in letters} == {task["id"] for task in tasks.values()}
     assert {letter["queue"] for letter in letters} == {"journal"}
@@ -93,8 +102,9 @@ def test_changes_that_the_journal_could_not_process_for_a_day_can_be_redriven(
 
 @pytest.mark.parametrize("calls", [WRITES, ["dynamodb.PutItem"]], ids=["all", "only counting"])
 def test_a_letter_whose_records_are_gone_repairs_the_tasks_from_their_items(
-    client: StackClient, calls: Sequence[str]
+    forgetful: StackClient, calls: Sequence[str]
 ) -> None:
+    client = forgetful
     throttle_journal(client, calls)
     failing = create_action(client, REFUSED, sender_id="ada", reply_target="ada")
     client.add_fault(
@@ -104,7 +114,7 @@ def test_a_letter_whose_records_are_gone_repairs_the_tasks_from_their_items(
         error={"code": "TrimmedDataAccessException", "status": 400},
         times=FOREVER,
     )
-    client.advance("23h30m")
+    client.advance("2h30m")
     letters = client.items("/dead-letters")
     assert letters
     assert all(letter["task_id"] is None for letter in letters)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime
+from copy import deepcopy
+from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.domain.time.instant import from_text
@@ -14,7 +15,7 @@ from local.runtime.api_gateway import Gateway, Request
 from local.runtime.aws_backend import AwsBackend
 from local.runtime.moto_backend import MotoBackend
 from local.runtime.stack import CUSTOM_HANDLERS_MODULE, DEFAULT_TOKEN, Stack
-from local.runtime.template import load_template
+from local.runtime.template import load_template, resources_of_type
 from local.testing.lean_aws.backend import LeanBackend
 from tests.support.api_response import ApiResponse
 
@@ -84,16 +85,18 @@ def running_stack(
     handlers_module: str = CUSTOM_HANDLERS_MODULE,
     backend: AwsBackend | None = None,
     shard_count: int = 1,
+    record_age: timedelta | None = None,
 ) -> Iterator[StackClient]:
     """Run a stack on the lean endpoint, or on another emulation of AWS.
 
-    It has one shard, because each takes a query of every tick that is looked at.
+    It has one shard, because each takes a query of every tick that is looked at. `record_age`
+    is how long Lambda retries the records of a stream, by default as in template.yaml.
     """
     stack = Stack(
         is_clock_manual=True,
         starts_at=from_text(starts_at),
         handlers_module=handlers_module,
-        template=_template_with_shards(shard_count),
+        template=_with_record_age(_template_with_shards(shard_count), record_age),
         backend=backend or LeanBackend(),
     )
     stack.start(log_level="CRITICAL")
@@ -118,3 +121,13 @@ def _template_with_shards(count: int) -> dict[str, Any]:
         return template
     shards = {**parameters["ShardCount"], "Default": count}
     return {**template, "Parameters": {**parameters, "ShardCount": shards}}
+
+
+def _with_record_age(template: dict[str, Any], age: timedelta | None) -> dict[str, Any]:
+    if age is None:
+        return template
+    template = deepcopy(template)
+    for mapping in resources_of_type(template, "AWS::Lambda::EventSourceMapping").values():
+        if "MaximumRecordAgeInSeconds" in mapping:
+            mapping["MaximumRecordAgeInSeconds"] = int(age.total_seconds())
+    return template

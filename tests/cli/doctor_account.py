@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import boto3
@@ -26,6 +27,7 @@ SECRET_OUTPUTS = {
 SCHEDULED = ("ScannerFunction", "SweeperFunction", "AlertsFunction")
 
 
+@cache  # making one takes longer than most calls
 def client(service: str) -> Any:
     make: Any = boto3.client
     return make(service, region_name=REGION)

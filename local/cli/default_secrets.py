@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 from duecourse.adapters.channels.registry import PLATFORMS
 
-from local.cli.client.server import LOCAL_TOKEN
-
-_TOKEN_VARIABLE = "DUECOURSE_TOKEN"  # noqa: S105 - the name of a variable
+from local.cli.client.server import LOCAL_TOKEN, TOKEN_VARIABLE
 
 
 def list_default_secrets(environment: Mapping[str, str]) -> list[str]:
@@ -19,8 +17,8 @@ def list_default_secrets(environment: Mapping[str, str]) -> list[str]:
     proofs = [one.inbound.proof for one in PLATFORMS.values()]
     defaults = {proof.variable: proof.local for proof in proofs if proof is not None}
     used = {name: environment.get(name, default) for name, default in defaults.items()}
-    used[_TOKEN_VARIABLE] = environment.get(_TOKEN_VARIABLE) or LOCAL_TOKEN
-    defaults[_TOKEN_VARIABLE] = LOCAL_TOKEN
+    used[TOKEN_VARIABLE] = environment.get(TOKEN_VARIABLE) or LOCAL_TOKEN
+    defaults[TOKEN_VARIABLE] = LOCAL_TOKEN
     # Keys are read without the spaces around them.
     stripped = {name: value.strip() for name, value in used.items()}
     return sorted(name for name, value in stripped.items() if value and value == defaults[name])

@@ -8,4 +8,8 @@ class UsageError(Exception):
 
 
 class CommandFailedError(Exception):
-    """The command failed: exit code 1."""
+    """The command failed: exit code 1. `hint` says what to do, and is printed after `message`."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message = message

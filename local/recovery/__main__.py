@@ -15,8 +15,8 @@ import boto3
 from local.recovery.pointing import adopt, point_at
 from local.recovery.removal import DAYS_OF_GRACE, find_leftovers, remove_leftovers
 from local.recovery.restore import RestoredTable, restore_tables
-from local.recovery.stack_resources import read_resources
 from local.recovery.work import start_work, stop_work
+from local.stack_resources import read_resources
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from local.recovery.restore import RestoredTable
-from local.recovery.stack_resources import TABLE
+from local.stack_resources import TABLE
 
 _AT_ONCE = "CodeDeployDefault.LambdaAllAtOnce"
 

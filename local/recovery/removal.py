@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from local.recovery.stack_resources import SECRET, TABLE, StackResources
+from local.stack_resources import SECRET, TABLE, StackResources
 
 DAYS_OF_GRACE = 30
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from local.recovery.stack_resources import TABLE, StackResources
 from local.runtime.template import resources_of_type
+from local.stack_resources import TABLE, StackResources
 
 _POLL = {"Delay": 20, "MaxAttempts": 540}  # seconds; a restore takes minutes to hours
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from local.recovery.stack_resources import FUNCTION, MAPPING, RULE, StackResources
+from local.stack_resources import FUNCTION, MAPPING, RULE, StackResources
 
 # Queues and streams keep what is not read, schedules miss their ticks. Requests have to be refused.
 _CALLED_FROM_OUTSIDE = ("ApiFunction", "WebhookFunction", "LiveFunction")

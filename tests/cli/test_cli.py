@@ -238,5 +238,5 @@ def test_a_port_in_use_is_one_line_that_names_the_port(up_process: subprocess.Po
 
     result = run_command("up", "--port", port)
 
-    expected = f"duecourse: Port {port} is in use. Try --port 8123\n"
+    expected = f"duecourse: Port {port} is in use. Try --port 8123, or make up PORT=8123\n"
     assert (result.returncode, result.stderr) == (1, expected)

@@ -24,12 +24,38 @@ def test_a_sender_is_forgotten(duecourse: CommandClient, stack: StackClient) -> 
     assert [task["id"] for task in stack.items("/tasks")] == [kept["id"]]
 
 
+def test_a_sender_with_settings_only_is_forgotten(
+    duecourse: CommandClient, stack: StackClient
+) -> None:
+    stack.say("/timezone Asia/Tokyo")
+
+    assert duecourse("forget", "console:ada", "--yes").out.startswith("Deleted 0 tasks and the set")
+
+
+def test_an_unknown_sender_is_reported(duecourse: CommandClient, stack: StackClient) -> None:
+    stack.create(**{"in": "5m"}, sender_id="ada")
+
+    result = duecourse("forget", "console:adda", "--yes")
+
+    assert (result.code, result.err) == (0, "")
+    assert result.out == (
+        "Nothing was stored for console:adda, so nothing was deleted."
+        " Check the channel and the sender's id.\n"
+    )
+    assert duecourse("forget", "console:adda", "--yes", "--json").json == {
+        "deleted_tasks": 0,
+        "deleted_settings": False,
+        "complete": True,
+    }
+
+
 def test_it_requests_until_everything_is_deleted(
     duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serve_receiver(monkeypatch) as server:
-        server.answer(200, json.dumps({"deleted_tasks": 200, "complete": False}).encode())
-        server.answer(200, json.dumps({"deleted_tasks": 7, "complete": True}).encode())
+        for count, is_complete in ((200, False), (7, True)):
+            body = {"deleted_tasks": count, "deleted_settings": False, "complete": is_complete}
+            server.answer(200, json.dumps(body).encode())
 
         result = duecourse("forget", "slack:T1:U1", "--yes")
 

@@ -39,6 +39,17 @@ def test_a_wrong_token_names_where_tokens_come_from(
     assert "make up" in error_line
 
 
+def test_a_rejected_default_token_is_not_called_a_setting(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve_receiver(monkeypatch) as server:
+        monkeypatch.delenv("DUECOURSE_TOKEN")
+        server.answer(401, b"{}")
+
+        error_line = check_error(duecourse("tasks"))
+    assert "rejected the local stack's default token (DUECOURSE_TOKEN is not set;" in error_line
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -175,6 +175,17 @@ def test_a_wrong_token_is_found_and_not_printed(
     }
 
 
+def test_the_token_in_use_is_named(
+    duecourse: CommandClient, stack: StackClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del stack
+    detail = checks_of(duecourse("doctor", "--json"))["token"]["detail"]
+    assert detail == "the local stack's default token works"
+
+    monkeypatch.setenv("DUECOURSE_TOKEN", "local")
+    assert checks_of(duecourse("doctor", "--json"))["token"]["detail"] == "DUECOURSE_TOKEN works"
+
+
 def test_a_stack_that_is_starting_is_asked_again(
     duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,8 +235,18 @@ def test_a_stack_that_does_not_answer_is_found(
     result = duecourse("doctor", "--json")
 
     assert (result.code, result.err) == (1, "duecourse: failed: api\n")
-    assert "make up" in checks_of(result)["api"]["detail"]
+    assert checks_of(result)["api"]["detail"] == "cannot connect to http://127.0.0.1:9"
     assert set(statuses_of(result).values()) == {"failed", "skipped"}
+
+
+def test_the_advice_to_start_the_stack_is_printed_once(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DUECOURSE_URL", "http://127.0.0.1:9")
+
+    result = duecourse("doctor")
+
+    assert [result.out.count(advice) for advice in ("make up", "DUECOURSE_URL")] == [1, 1]
 
 
 def test_an_api_that_answers_nonsense_is_found(

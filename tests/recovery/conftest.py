@@ -7,7 +7,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from local.recovery.stack_resources import (
+from local.runtime.template import ACCOUNT, REGION, load_template, resources_of_type
+from local.stack_resources import (
     FUNCTION,
     MAPPING,
     RULE,
@@ -16,7 +17,6 @@ from local.recovery.stack_resources import (
     StackResources,
     parse_summaries,
 )
-from local.runtime.template import ACCOUNT, REGION, load_template, resources_of_type
 
 ROLE = "any"
 

@@ -12,8 +12,8 @@ from botocore.exceptions import ClientError
 
 from local.recovery import __main__ as steps
 from local.recovery.removal import find_leftovers, remove_leftovers
-from local.recovery.stack_resources import SECRET, TABLE, StackResources
 from local.runtime.template import load_template, resources_of_type
+from local.stack_resources import SECRET, TABLE, StackResources
 
 
 def test_tables_and_secrets_are_left_behind_except_open_connections(

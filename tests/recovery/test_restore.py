@@ -11,9 +11,9 @@ import pytest
 
 from local.recovery.pointing import adopt, point_at
 from local.recovery.restore import RestoredTable, restore_tables, tables_to_restore
-from local.recovery.stack_resources import FUNCTION, MAPPING, RULE, TABLE, StackResources
 from local.recovery.work import start_work, stop_work
 from local.runtime.template import load_template, resources_of_type
+from local.stack_resources import FUNCTION, MAPPING, RULE, TABLE, StackResources
 
 AN_HOUR_AGO = datetime(2026, 2, 17, 11, tzinfo=UTC)
 TASK = {"short_id": {"S": "b9b3"}, "id": {"S": "b9b3c098"}, "shard": {"N": "1"}}

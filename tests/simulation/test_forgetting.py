@@ -128,9 +128,19 @@ def test_a_program_forgets_a_sender_and_the_audit_log_does_not_name_them(
     response = client.call("POST", "/senders/forget", {"channel": "console", "sender_id": "carol"})
     client.advance("1s")
 
-    assert (response.status, response.body) == (200, {"deleted_tasks": 1, "complete": True})
+    result = {"deleted_tasks": 1, "deleted_settings": False, "complete": True}
+    assert (response.status, response.body) == (200, result)
     assert "carol" not in json.dumps(client.items("/audit"))
     assert SECRET not in stored_text()
+
+
+def test_a_program_learns_whether_settings_were_stored(client: StackClient) -> None:
+    body = {"channel": "console", "sender_id": "ada"}
+    client.say("/timezone Asia/Tokyo")
+
+    results = [client.call("POST", "/senders/forget", body).body for _ in range(2)]
+
+    assert [result["deleted_settings"] for result in results] == [True, False]
 
 
 @pytest.mark.parametrize(

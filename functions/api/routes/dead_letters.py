@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.json_body import parse_event_body
 from duecourse.app import journaling, queues, stores
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.dispatch.dead_letter import LISTED_BODY_LIMIT, DeadLetter
+from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.text.redaction import redact_whole
 from duecourse.domain.time.instant import from_text, to_text
@@ -46,6 +46,7 @@ def _parse_ids(value: Any) -> list[str]:
     return value
 
 
+LISTED_BODY_LIMIT = 2_000  # characters
 SEARCHED_BODY_LIMIT = 4 * LISTED_BODY_LIMIT  # more, because half of a secret is not recognized
 QUERY = Query({"limit": integer_up_to(100, default=50), "cursor": CURSOR})
 IDS = Reader(_parse_ids, {"type": "array", "items": {"type": "string"}, "maxItems": MAX_BATCH_SIZE})
@@ -79,7 +80,7 @@ def list_dead_letters() -> Response[str]:
     )
     found = list(islice(letters, limit + 1))  # one more shows whether another page follows
     next_cursor = cursor.encode(found[limit - 1].sort_key) if len(found) > limit else None
-    items = [_letter_to_json(letter) for letter in found[:limit]]
+    items = [letter_to_json(letter) for letter in found[:limit]]
     return json_response({"items": items, "next_cursor": next_cursor})
 
 
@@ -135,10 +136,13 @@ def drop_dead_letters() -> Response[str]:
     return json_response({"dropped": dropped, "left": _skipped_to_json(left)})
 
 
-def _letter_to_json(letter: DeadLetter) -> dict[str, Any]:
+def letter_to_json(letter: DeadLetter) -> dict[str, Any]:
     """Return the letter with the beginning of its body, in which secrets are redacted."""
-    body = redact_whole(letter.body[:SEARCHED_BODY_LIMIT])[:LISTED_BODY_LIMIT]
-    return {**letter.to_listing_json(), "body": body}
+    searched = letter.body[:SEARCHED_BODY_LIMIT]
+    redacted = redact_whole(searched)
+    body = redacted[:LISTED_BODY_LIMIT]
+    is_cut = letter.is_truncated or body != redacted or searched != letter.body
+    return {**letter.to_json(), "body": body, "body_cut": is_cut}
 
 
 def _skipped_to_json(reasons: Mapping[str, str]) -> list[dict[str, str]]:

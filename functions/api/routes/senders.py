@@ -51,7 +51,13 @@ def forget() -> Response[str]:
     owner = _parse_owner(parse_event_body(router.current_event.raw_event))
     deps = ForgetDeps(stores.task_store(), stores.profiles(), stores.quiet_hours())
     result = forget_sender(owner, deps, limit=MAX_TASKS, now=stores.clock().now())
-    return json_response({"deleted_tasks": result.deleted_tasks, "complete": result.is_complete})
+    return json_response(
+        {
+            "deleted_tasks": result.deleted_tasks,
+            "deleted_settings": result.deleted_settings,
+            "complete": result.is_complete,
+        }
+    )
 
 
 def _parse_owner(body: dict[str, Any]) -> Owner:

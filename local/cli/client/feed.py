@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from duecourse.domain.http.url import parse_url
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
+from local.cli.client.problem import rejected_token_text
 from local.cli.client.server import Server, server_from_env
 from local.cli.errors import CommandFailedError, UsageError
 
@@ -54,7 +55,7 @@ class EventFeed:
             except (OSError, WebSocketException):
                 if not is_known:
                     raise CommandFailedError(
-                        f"cannot connect to {self.url}{self.server.hint}"
+                        f"cannot connect to {self.url}", hint=self.server.hint
                     ) from None
             on_disconnect()
             time.sleep(min(2.0**tries - 1, MAX_RECONNECT_DELAY))
@@ -71,7 +72,7 @@ class EventFeed:
 
     def _refusal_text(self, status: int) -> str:
         if status == 401:
-            return f"Invalid token: {self.url} rejected DUECOURSE_TOKEN"
+            return rejected_token_text(self.url, self.server)
         if status == 429:
             return "This token has too many open connections: close some, or use another token"
         return f"{self.url} answered {status}; check {URL_VARIABLE}"
@@ -88,7 +89,7 @@ def feed_from_env(env: Mapping[str, str]) -> EventFeed:
     if scheme not in ("ws", "wss"):
         raise UsageError(f"{URL_VARIABLE} must begin with wss://")
     try:
-        live = Server(parse_url(f"{scheme.replace('ws', 'http')}://{rest}"), server.token)
+        live = replace(server, url=parse_url(f"{scheme.replace('ws', 'http')}://{rest}"))
     except ValueError as error:
         raise UsageError(f"{URL_VARIABLE} {error}") from None
     if not (live.url.is_encrypted or live.is_local):

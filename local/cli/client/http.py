@@ -120,7 +120,8 @@ class ApiClient:
             seconds = f"{self._timeout.total_seconds():g}"
             raise CommandFailedError(f"{name} did not answer within {seconds} seconds") from None
         except ConnectionRefusedError:
-            raise CommandFailedError(f"cannot connect to {name}{self._server.hint}") from None
+            hint = self._server.hint
+            raise CommandFailedError(f"cannot connect to {name}", hint=hint) from None
         except ConnectionResetError:
             raise CommandFailedError(f"{name} closed the connection without an answer") from None
         except ssl.SSLError as error:

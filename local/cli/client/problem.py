@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from local.cli.client.json_lists import list_or_empty
-from local.cli.client.server import Server
+from local.cli.client.server import TOKEN_VARIABLE, Server
 from local.cli.errors import CommandFailedError, UsageError
 
 _LOCAL_HINT = "`make up` prints the token; the default is `local`"
@@ -32,8 +32,7 @@ class RefusedError(CommandFailedError):
 def error_from_problem(status: int, body: Any, server: Server) -> RefusedError:
     problem = body if isinstance(body, dict) else {}
     if status == 401:
-        hint = _LOCAL_HINT if server.is_local else _REMOTE_HINT
-        message = f"Invalid token: {server.name} rejected DUECOURSE_TOKEN ({hint})"
+        message = rejected_token_text(server.name, server)
     elif 300 <= status < 400:
         message = f"{server.name} redirects ({status}), which is not followed; check DUECOURSE_URL"
     elif isinstance(text := problem.get("detail") or problem.get("message"), str):
@@ -41,6 +40,13 @@ def error_from_problem(status: int, body: Any, server: Server) -> RefusedError:
     else:
         message = f"{server.name} answered {status} without a reason; check DUECOURSE_URL"
     return RefusedError(message, status=status, fields=_parse_fields(problem.get("errors")))
+
+
+def rejected_token_text(address: str, server: Server) -> str:
+    hint = _LOCAL_HINT if server.is_local else _REMOTE_HINT
+    if server.has_default_token:
+        hint = f"{TOKEN_VARIABLE} is not set; {hint}"
+    return f"Invalid token: {address} rejected {server.token_name} ({hint})"
 
 
 def _parse_fields(errors: Any) -> list[tuple[str, str]]:

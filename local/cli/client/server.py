@@ -11,15 +11,20 @@ from duecourse.domain.http.url import Url, parse_url
 from local.cli.errors import UsageError
 
 LOCAL_URL = "http://127.0.0.1:8000"
+TOKEN_VARIABLE = "DUECOURSE_TOKEN"  # noqa: S105 - the name of a variable
 LOCAL_TOKEN = "local"  # noqa: S105 - of the stack on this machine, which it guards from nobody
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The server. `token` is not part of its repr."""
+    """The server. `token` is not part of its repr.
+
+    `has_default_token`: DUECOURSE_TOKEN is not set, so `token` is that of the local stack.
+    """
 
     url: Url
     token: str = field(repr=False)
+    has_default_token: bool = False
 
     @property
     def is_local(self) -> bool:
@@ -35,7 +40,11 @@ class Server:
         """Return what to do if nothing answers."""
         if not self.is_local:
             return ""
-        return "; start the local stack with `make up`, or set DUECOURSE_URL"
+        return "start the local stack with `make up`, or set DUECOURSE_URL"
+
+    @property
+    def token_name(self) -> str:
+        return "the local stack's default token" if self.has_default_token else TOKEN_VARIABLE
 
     @property
     def base(self) -> str:
@@ -45,13 +54,15 @@ class Server:
 
 def server_from_env(env: Mapping[str, str]) -> Server:
     """Return the server. Raises UsageError for invalid settings."""
-    token = env.get("DUECOURSE_TOKEN") or LOCAL_TOKEN
+    own_token = env.get(TOKEN_VARIABLE)
+    token = own_token or LOCAL_TOKEN
     if not (token.isascii() and token.isprintable() and " " not in token):
-        raise UsageError("DUECOURSE_TOKEN must be ASCII without spaces")
+        raise UsageError(f"{TOKEN_VARIABLE} must be ASCII without spaces")
     try:
-        server = Server(parse_url(env.get("DUECOURSE_URL") or LOCAL_URL), token)
+        url = parse_url(env.get("DUECOURSE_URL") or LOCAL_URL)
     except ValueError as error:
         raise UsageError(f"DUECOURSE_URL {error}") from None
+    server = Server(url, token, has_default_token=not own_token)
     if "?" in server.url.path:
         raise UsageError("DUECOURSE_URL must not contain a query")
     if not (server.url.is_encrypted or server.is_local):

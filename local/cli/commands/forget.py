@@ -30,35 +30,44 @@ def _parse_sender(text: str) -> tuple[str, str]:
 
 def run(options: argparse.Namespace) -> None:
     channel, sender_id = options.sender
+    sender = to_safe_line(f"{channel}:{sender_id}")
     if not options.yes:
-        _confirm(f"{channel}:{sender_id}")
-    count = _forget(channel, sender_id, has_progress=not options.json)
+        _confirm(sender)
+    count, has_settings = _forget(channel, sender_id, has_progress=not options.json)
     if options.json:
-        print_json({"deleted_tasks": count, "complete": True})
-    else:
+        print_json({"deleted_tasks": count, "deleted_settings": has_settings, "complete": True})
+    elif count or has_settings:
         tasks = "1 task" if count == 1 else f"{count} tasks"
         print(f"Deleted {tasks} and the settings. The history is erased within minutes.")
+    else:
+        print(
+            f"Nothing was stored for {sender}, so nothing was deleted."
+            " Check the channel and the sender's id."
+        )
 
 
 def _confirm(sender: str) -> None:
     if not sys.stdin.isatty():
         raise UsageError("give --yes to delete without being asked")
-    print(f"Delete all tasks, history and settings of {to_safe_line(sender)}? Type yes: ", end="")
+    print(f"Delete all tasks, history and settings of {sender}? Type yes: ", end="")
     sys.stdout.flush()
     if sys.stdin.readline().strip().lower() != "yes":
         raise CommandFailedError("nothing was deleted")
 
 
-def _forget(channel: str, sender_id: str, *, has_progress: bool) -> int:
-    """Request it until it is complete. Return the number of deleted tasks."""
+def _forget(channel: str, sender_id: str, *, has_progress: bool) -> tuple[int, bool]:
+    """Request it until it is complete. Return how many tasks were deleted, and if settings were."""
     server, count = make_api_client(), 0
     while True:
         body = server.post(_PATH, {"channel": channel, "sender_id": sender_id}).body
         deleted, is_complete = body.get("deleted_tasks"), body.get("complete")
-        if not isinstance(deleted, int) or not isinstance(is_complete, bool):
+        has_settings = body.get("deleted_settings")
+        if not isinstance(deleted, int) or not all(
+            isinstance(flag, bool) for flag in (is_complete, has_settings)
+        ):
             raise CommandFailedError("the response is not a result; check DUECOURSE_URL")
         count += deleted
         if is_complete:
-            return count
+            return count, bool(has_settings)
         if has_progress:
             print(f"deleted {count} tasks so far", file=sys.stderr)

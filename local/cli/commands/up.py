@@ -143,7 +143,9 @@ def _check_port(port: int) -> None:
 def _port_error(port: int, error: OSError) -> CommandFailedError:
     if error.errno == errno.EADDRINUSE:
         other = OTHER_PORT if port != OTHER_PORT else DEFAULT_PORT
-        return CommandFailedError(f"Port {port} is in use. Try --port {other}")
+        return CommandFailedError(
+            f"Port {port} is in use. Try --port {other}, or make up PORT={other}"
+        )
     return CommandFailedError(f"--port {port}: {error.strerror or error}")
 
 

@@ -7,12 +7,13 @@ from typing import Any
 from local.cli.doctor.aws import make_client
 from local.cli.doctor.deployed_stack import DeployedStack
 from local.cli.doctor.result import CheckResult, failed, ok, skipped, warning
+from local.stack_resources import ALARM
 
 _MAX_NAMES = 100  # of one call
 
 
 def check_alarms(stack: DeployedStack) -> CheckResult:
-    alarms = stack.of_type("AWS::CloudWatch::Alarm")
+    alarms = stack.resources.of_type(ALARM)
     states = _read_states([*alarms.values()])
     if raised := [name for name, alarm in alarms.items() if states.get(alarm) == "ALARM"]:
         advice = "See docs/operations.md, Alarms: what each means, and what to do."

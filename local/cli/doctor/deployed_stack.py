@@ -10,32 +10,17 @@ from botocore.exceptions import ClientError
 
 from local.cli.doctor.aws import make_client
 from local.cli.errors import CommandFailedError
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    type: str
-    physical_id: str
+from local.stack_resources import StackResources, read_resources
 
 
 @dataclass(frozen=True, slots=True)
 class DeployedStack:
-    """`resources` are by their name in the template."""
-
     name: str
     status: str
     created_at: datetime
     outputs: Mapping[str, str]
     parameters: Mapping[str, str]
-    resources: Mapping[str, Resource]
-
-    def of_type(self, resource_type: str) -> dict[str, str]:
-        """Return the physical ids of the resources of a type, by their names."""
-        return {
-            name: resource.physical_id
-            for name, resource in self.resources.items()
-            if resource.type == resource_type
-        }
+    resources: StackResources
 
     def list_parameter(self, name: str) -> list[str]:
         values = (value.strip() for value in self.parameters.get(name, "").split(","))
@@ -60,15 +45,5 @@ def read_stack(name: str) -> DeployedStack:
             one["ParameterKey"]: one.get("ParameterValue", "")
             for one in found.get("Parameters", ())
         },
-        resources=_read_resources(name),
+        resources=read_resources(client, name),
     )
-
-
-def _read_resources(name: str) -> dict[str, Resource]:
-    pages = make_client("cloudformation").get_paginator("list_stack_resources")
-    return {
-        one["LogicalResourceId"]: Resource(one["ResourceType"], one["PhysicalResourceId"])
-        for page in pages.paginate(StackName=name)
-        for one in page["StackResourceSummaries"]
-        if one.get("PhysicalResourceId")
-    }

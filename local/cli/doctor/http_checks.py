@@ -43,13 +43,15 @@ _RUNS = ("pending", "in_progress")
 class HttpChecks:
     """`patience` is how long to wait for each effect; 0 if the stack's time stands still.
 
-    `is_new_token`: the token was stored just now, and the stack may not know it yet.
+    `token_name` says which token `client` sends. `is_new_token`: it was stored just now, and the
+    stack may not know it yet.
     """
 
     client: ApiClient
     now: Callable[[], datetime]
     pause: Callable[[float], None]
     patience: timedelta
+    token_name: str
     is_new_token: bool = False
     task: dict[str, Any] = field(default_factory=dict)
     reading: Reading | None = None
@@ -58,8 +60,11 @@ class HttpChecks:
         try:
             version = self.client.get("/health").body.get("version")
         except CommandFailedError as error:
-            advice = "Start the stack, or give its address: --url or DUECOURSE_URL."
-            return failed("api", str(error), advice)
+            advice = (
+                "Start the stack (`make up` starts the local one),"
+                " or give its address: --url or DUECOURSE_URL."
+            )
+            return failed("api", error.message, advice)  # its hint would repeat the advice
         return ok("api", f"answers, version {version}")
 
     def check_token(self) -> CheckResult:
@@ -75,8 +80,7 @@ class HttpChecks:
                 self.pause(POLL_SECONDS)
             else:
                 break
-        found = "a token of its own works" if self.is_new_token else "DUECOURSE_TOKEN works"
-        return ok("token", found)
+        return ok("token", f"{self.token_name} works")
 
     def check_task(self) -> CheckResult:
         """Create the test task and see it run. `clean_up` removes it."""

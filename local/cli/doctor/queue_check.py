@@ -10,6 +10,7 @@ from local.cli.doctor.aws import make_client
 from local.cli.doctor.deployed_stack import DeployedStack
 from local.cli.doctor.metrics import read_metric
 from local.cli.doctor.result import CheckResult, failed, ok, warning
+from local.stack_resources import QUEUE
 
 MAX_AGE = timedelta(minutes=15)
 _COUNTS = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
@@ -18,7 +19,7 @@ _DEFERRING = "NoticesQueue"
 
 
 def check_queues(stack: DeployedStack, *, now: datetime) -> CheckResult:
-    queues = stack.of_type("AWS::SQS::Queue")
+    queues = stack.resources.of_type(QUEUE)
     dead = {name: url for name, url in queues.items() if "DeadLetter" in name}
     client = make_client("sqs")
     counts = {name: _count(client, url) for name, url in dead.items()}

@@ -197,7 +197,14 @@ def _run_http_checks(
     is_local: bool = False,
 ) -> list[CheckResult]:
     client = ApiClient(server, timeout=REQUEST_TIMEOUT)
-    checks = HttpChecks(client, REAL_TIME.now, REAL_TIME.pause, patience, is_new_token=is_new_token)
+    checks = HttpChecks(
+        client,
+        REAL_TIME.now,
+        REAL_TIME.pause,
+        patience,
+        token_name="a token of its own" if is_new_token else server.token_name,
+        is_new_token=is_new_token,
+    )
     with http_checks(checks, is_local=is_local) as own:
         return run_checks({**own, **others})
 

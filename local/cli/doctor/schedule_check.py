@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -9,13 +10,14 @@ from local.cli.doctor.aws import make_client
 from local.cli.doctor.deployed_stack import DeployedStack
 from local.cli.doctor.metrics import WINDOW, read_metric
 from local.cli.doctor.result import CheckResult, failed, ok, warning
+from local.stack_resources import FUNCTION, RULE
 
 _MINUTES = round(WINDOW.total_seconds() / 60)
 
 
 def check_schedule(stack: DeployedStack, *, now: datetime) -> CheckResult:
-    rules = stack.of_type("AWS::Events::Rule")
-    functions = stack.of_type("AWS::Lambda::Function")
+    rules = stack.resources.of_type(RULE)
+    functions = stack.resources.of_type(FUNCTION)
     ticking = {name: functions.get(name) for name in map(_function_of, rules) if name in functions}
     if disabled := _find_disabled(rules):
         advice = f"Enable the rule: aws events enable-rule --name {disabled[0]}"
@@ -30,7 +32,7 @@ def _function_of(rule: str) -> str:
     return f"{rule.partition('Function')[0]}Function"
 
 
-def _find_disabled(rules: dict[str, str]) -> list[str]:
+def _find_disabled(rules: Mapping[str, str]) -> list[str]:
     client = make_client("events")
     names = [physical_id.rpartition("|")[2] for physical_id in rules.values()]
     return [name for name in names if client.describe_rule(Name=name)["State"] == "DISABLED"]

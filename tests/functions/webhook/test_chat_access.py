@@ -42,6 +42,7 @@ from tests.support.stack_client import StackClient
 CLOSED = {"CHAT_ACCESS": "", "CHAT_ACTION_ACCESS": "", "HOME_TEAMS": ""}
 HOME_TEAMS = "slack:T0001,discord:1200000000000000003"
 GUILD, USER = "1200000000000000003", "1200000000000000005"
+LOCAL_NOTE = " (local stack: CHAT_ACCESS)"
 MAY_NOT = "You may not use this bot yet. Its operator can "
 StackOf = Callable[..., StackClient]
 
@@ -120,7 +121,7 @@ def test_telegram_is_asked_to_send_one_short_reply(stack: StackOf) -> None:
     client = stack()
     replies = [send(client, "telegram", telegram_update(update_id=n)) for n in range(3)]
 
-    text = f"{MAY_NOT}add telegram:111 to ChatAccess."
+    text = f"{MAY_NOT}add telegram:111 to ChatAccess{LOCAL_NOTE}."
     assert replies == [{"method": "sendMessage", "chat_id": 111, "text": text}, None, None]
     client.advance("1h")
     assert send(client, "telegram", telegram_update(update_id=4)) == replies[0]
@@ -153,7 +154,7 @@ def test_slack_shows_the_reply_to_a_command_only_to_its_sender(stack: StackOf) -
 
     assert reply == {
         "response_type": "ephemeral",
-        "text": f"{MAY_NOT}add slack:T0001:U0ADA to ChatAccess.",
+        "text": f"{MAY_NOT}add slack:T0001:U0ADA to ChatAccess{LOCAL_NOTE}.",
     }
 
 
@@ -246,7 +247,7 @@ def test_actions_are_allowed_apart_from_reminders(stack: StackOf) -> None:
     assert client.items("/tasks") == []
     assert sent_texts(client, "telegram") == [
         "You may not run actions here, only set reminders. "
-        "The operator can add telegram:111 to ChatActionAccess."
+        "The operator can add telegram:111 to ChatActionAccess (local stack: CHAT_ACTION_ACCESS)."
     ]
     bob = {"from": {"id": 222, "is_bot": False}}
     send(
@@ -272,7 +273,9 @@ def test_a_queued_message_is_refused_once_its_sender_is_not_allowed(stack: Stack
     client.stack.invoke("chat", {"Records": [record]})
 
     assert client.items("/tasks") == []
-    assert sent_texts(client, "telegram") == [f"{MAY_NOT}add telegram:111 to ChatAccess."]
+    assert sent_texts(client, "telegram") == [
+        f"{MAY_NOT}add telegram:111 to ChatAccess{LOCAL_NOTE}."
+    ]
 
 
 def test_an_invalid_entry_closes_chat_and_tasks_still_run(stack: StackOf) -> None:

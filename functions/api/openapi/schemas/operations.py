@@ -89,6 +89,9 @@ OPERATIONS: Mapping[str, Schema] = {
     "DeletedTask": strict_object(id=TEXT, deleted=BOOLEAN),
     "ForgottenSender": strict_object(
         deleted_tasks=with_description(COUNT, "Tasks that this request deleted."),
+        deleted_settings=with_description(
+            BOOLEAN, "Whether this request deleted settings, which it does after the last task."
+        ),
         complete=with_description(BOOLEAN, "False if there are more tasks: request it again."),
     ),
     "CurrentToken": strict_object(

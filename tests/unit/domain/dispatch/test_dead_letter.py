@@ -1,4 +1,4 @@
-"""Dead letters: their cause, their stored form and their listing."""
+"""Dead letters: their cause and their stored form."""
 
 from __future__ import annotations
 
@@ -62,36 +62,6 @@ def test_a_stored_dead_letter_without_task_id_and_was_cut_loads() -> None:
     assert DeadLetter.from_json(stored) == a_dead_letter(reason="it cannot be read")
 
 
-def test_a_listing_contains_every_field() -> None:
-    assert a_dead_letter(
-        body="hello", cause=Cause.CRASH, reason="it cannot be read"
-    ).to_listing_json() == {
-        "id": "letter-1",
-        "queue": "work",
-        "body": "hello",
-        "body_cut": False,
-        "sent_at": "2026-02-17T12:00:00.000Z",
-        "cause": "crash",
-        "reason": "it cannot be read",
-        "task_id": None,
-        "was_cut": False,
-        "can_be_redriven": True,
-    }
-
-
-@pytest.mark.parametrize(
-    ("length", "is_body_truncated"), [(2_000, False), (2_001, True), (90_000, True)]
-)
-def test_a_long_body_is_truncated_only_in_the_listing(length: int, is_body_truncated: bool) -> None:
-    dead_letter = a_dead_letter(body="é" * length)
-    listing = dead_letter.to_listing_json()
-    assert (listing["body"], listing["body_cut"]) == (
-        "é" * 2_000 if is_body_truncated else dead_letter.body,
-        is_body_truncated,
-    )
-    assert (listing["was_cut"], listing["can_be_redriven"]) == (False, True)
-
-
 @pytest.mark.parametrize("queue", Queue)
 def test_a_dead_letter_of_every_queue_can_be_redriven(queue: Queue) -> None:
     assert a_dead_letter(queue=queue).can_redrive
@@ -138,4 +108,4 @@ def test_a_truncated_dead_letter_stays_truncated() -> None:
     dead_letter = a_dead_letter(body="x", is_truncated=True).prepare_for_storage(
         "it cannot be read"
     )
-    assert (dead_letter.is_truncated, dead_letter.to_listing_json()["body_cut"]) == (True, True)
+    assert dead_letter.is_truncated

@@ -13,14 +13,20 @@ from datetime import timedelta
 from typing import TypeVar
 
 from duecourse.app.settings import is_positive_integer, split_list
-from duecourse.domain.chat.access import AccessEntry, ChatAccess, parse_entry
+from duecourse.domain.chat.access import (
+    ACCESS_VARIABLE,
+    ACTION_ACCESS_VARIABLE,
+    AccessEntry,
+    ChatAccess,
+    parse_entry,
+)
 from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.limits import ChatLimits
-from duecourse.domain.chat.teams import HomeTeams, parse_home_team
+from duecourse.domain.chat.teams import HOME_TEAMS_VARIABLE, HomeTeams, parse_home_team
 from duecourse.domain.errors import SettingsError
 
 T = TypeVar("T")
-ACCESS, ACTION_ACCESS, HOME_TEAMS = "CHAT_ACCESS", "CHAT_ACTION_ACCESS", "HOME_TEAMS"
+ACCESS, ACTION_ACCESS, HOME_TEAMS = ACCESS_VARIABLE, ACTION_ACCESS_VARIABLE, HOME_TEAMS_VARIABLE
 OPEN_TASKS, OPEN_SERIES = "CHAT_OPEN_TASKS_LIMIT", "CHAT_OPEN_SERIES_LIMIT"
 MIN_INTERVAL = "CHAT_MIN_INTERVAL_MINUTES"
 VARIABLES = (ACCESS, ACTION_ACCESS, HOME_TEAMS, OPEN_TASKS, OPEN_SERIES, MIN_INTERVAL)
@@ -53,6 +59,7 @@ class ChatSettings:
             action_users=reader.entries(ACTION_ACCESS, home_teams),
             operator_chats=operator_chats,
             home_teams=home_teams,
+            team_words=team_words,
         )
         limits = ChatLimits(
             open_tasks=reader.number(OPEN_TASKS),

@@ -13,6 +13,8 @@ from duecourse.domain.chat.teams import HomeTeams, owner_id
 if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
 
+ACCESS_PARAMETER, ACCESS_VARIABLE = "ChatAccess", "CHAT_ACCESS"
+ACTION_ACCESS_PARAMETER, ACTION_ACCESS_VARIABLE = "ChatActionAccess", "CHAT_ACTION_ACCESS"
 EVERYBODY = "*"
 CHAT_WORD = "chat"
 _ID_PATTERN = re.compile(r"[A-Za-z0-9_.-]{1,100}")
@@ -79,13 +81,15 @@ def _parse_parts(
 class ChatAccess:
     """Who may use chat and, apart from that, who may start actions there.
 
-    Whoever may start actions may use chat, and the operators' chats may do both.
+    Whoever may start actions may use chat, and the operators' chats may do both. `team_words` is
+    that of `parse_entry`.
     """
 
     users: Sequence[AccessEntry] = ()
     action_users: Sequence[AccessEntry] = ()
     operator_chats: Sequence[ChatAddress] = ()
     home_teams: HomeTeams = field(default_factory=HomeTeams)
+    team_words: Mapping[str, str | None] = field(default_factory=dict)
 
     def allows(self, message: Message) -> bool:
         """Return whether the sender may use chat. `message` has its pinned sender id."""
@@ -93,6 +97,13 @@ class ChatAccess:
 
     def allows_actions(self, message: Message) -> bool:
         return self._is_allowed(message, self.action_users)
+
+    def would_allow(self, message: Message, entry: str) -> bool:
+        """Return whether `entry` is valid, and allows the message."""
+        try:
+            return parse_entry(entry, self.team_words, self.home_teams).allows(message)
+        except ValueError:
+            return False
 
     def _is_allowed(self, message: Message, entries: Sequence[AccessEntry]) -> bool:
         if any(chat.contains(message) for chat in self.operator_chats):

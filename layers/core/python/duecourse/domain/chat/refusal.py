@@ -5,14 +5,19 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from duecourse.domain.chat.access import CHAT_WORD, ChatAccess
+from duecourse.domain.chat.access import (
+    ACCESS_PARAMETER,
+    ACCESS_VARIABLE,
+    ACTION_ACCESS_PARAMETER,
+    ACTION_ACCESS_VARIABLE,
+    CHAT_WORD,
+    ChatAccess,
+)
+from duecourse.domain.chat.teams import HOME_TEAMS_PARAMETER, HOME_TEAMS_VARIABLE
 
 if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
 
-ACCESS_PARAMETER = "ChatAccess"
-ACTION_ACCESS_PARAMETER = "ChatActionAccess"
-HOME_TEAMS_PARAMETER = "HomeTeams"
 REPLY_INTERVAL = timedelta(hours=1)
 MAX_REPLIES = 100  # in one interval, to all chats together
 
@@ -23,21 +28,37 @@ def entry_for(message: Message) -> str:
 
 
 def refusal_text(message: Message, access: ChatAccess) -> str:
-    """Return the reply to a sender who may not use chat: what an operator would add."""
-    additions = f"add {entry_for(message)} to {ACCESS_PARAMETER}"
-    if not message.is_private:
-        everybody = f"{message.channel}:{CHAT_WORD}:{message.chat}"
-        additions = f"add {entry_for(message)}, or {everybody} for this chat, to {ACCESS_PARAMETER}"
+    """Return the reply to a sender who may not use chat: what an operator would add.
+
+    It names the parameters, and the variables of the local stack.
+    """
+    entries, variables = entry_for(message), ACCESS_VARIABLE
+    for_chat = f"{message.channel}:{CHAT_WORD}:{message.chat}"
+    if not message.is_private and access.would_allow(message, for_chat):
+        entries += f", or {for_chat} for this chat,"
+    step = _operator_step(message, access, entries, ACCESS_PARAMETER)
     if message.team is not None and not access.home_teams.is_set_for(message.channel):
-        additions += f" and {message.channel}:{message.team} to {HOME_TEAMS_PARAMETER}"
-    return f"You may not use this bot yet. Its operator can {additions}."
+        step += f" and add {message.channel}:{message.team} to {HOME_TEAMS_PARAMETER}"
+        variables += f", {HOME_TEAMS_VARIABLE}"
+    return f"You may not use this bot yet. Its operator can {step} (local stack: {variables})."
 
 
-def action_refusal_text(message: Message) -> str:
+def action_refusal_text(message: Message, access: ChatAccess) -> str:
+    step = _operator_step(message, access, entry_for(message), ACTION_ACCESS_PARAMETER)
     return (
         "You may not run actions here, only set reminders."
-        f" The operator can add {entry_for(message)} to {ACTION_ACCESS_PARAMETER}."
+        f" The operator can {step} (local stack: {ACTION_ACCESS_VARIABLE})."
     )
+
+
+def _operator_step(message: Message, access: ChatAccess, entries: str, parameter: str) -> str:
+    """Return what to do, without the entries if that of the sender is invalid.
+
+    It is for a channel that only sends (`log:ada`) and for an id such as `Ada Lovelace`.
+    """
+    if access.would_allow(message, entry_for(message)):
+        return f"add {entries} to {parameter}"
+    return f"change {parameter}"
 
 
 class RefusalLimiter:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
 
+HOME_TEAMS_PARAMETER, HOME_TEAMS_VARIABLE = "HomeTeams", "HOME_TEAMS"
 NO_HOME = "none"
 _ENTRY_PATTERN = re.compile(r"([a-z]+):([A-Za-z0-9_.-]{1,100})")
 

@@ -13,7 +13,6 @@ from typing import Any
 from duecourse.domain.time.instant import from_text, to_text
 
 BODY_LIMIT = 190_000  # bytes as JSON, so that the whole item stays below 200 KB
-LISTED_BODY_LIMIT = 2_000  # characters
 THROTTLED_CODE = "429"
 
 
@@ -89,11 +88,6 @@ class DeadLetter:
             "was_cut": self.is_truncated,
             "can_be_redriven": self.can_redrive,
         }
-
-    def to_listing_json(self) -> dict[str, Any]:
-        """Return the JSON for a listing, with a short body."""
-        body = self.body[:LISTED_BODY_LIMIT]
-        return {**self.to_json(), "body": body, "body_cut": self.is_truncated or body != self.body}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> DeadLetter:

@@ -28,13 +28,26 @@ class StoredEvent:
     event: Event
 
 
+@dataclass(frozen=True, slots=True)
+class LateEntry:
+    """A late report about an earlier run than the task's last one: for that run's record."""
+
+    task_id: str
+    report: LateReport
+
+    @property
+    def event(self) -> Event:
+        late = self.report
+        detail = {"run_id": late.run_id, "error": late.error, "effect": str(late.effect)}
+        return Event(EventType.TASK_CORRECTED, self.task_id, late.reported_at, detail)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JournalEntries:
     """`events`: those that no run and no task tells. `version`: the task's, part of their keys.
 
     `execution`: the audit entry of a provider call. `is_named_by_counters`: the counters name the
-    failed run, so it needs no entry by category and no audit entry. `late_report`, with its event:
-    for the record of an earlier run.
+    failed run, so it needs no entry by category and no audit entry.
     """
 
     version: int
@@ -42,13 +55,12 @@ class JournalEntries:
     record: RunRecord | None = None
     execution: AuditEntry | None = None
     is_named_by_counters: bool = False
-    late_report: LateReport | None = None
-    late_event: Event | None = None
+    late: LateEntry | None = None
 
     @property
     def is_empty(self) -> bool:
         has_run = self.record is not None or self.execution is not None
-        return not self.events and not has_run and self.late_report is None
+        return not self.events and not has_run and self.late is None
 
 
 def to_journal_entries(
@@ -58,20 +70,20 @@ def to_journal_entries(
     execution = to_audit_entry(new, run) if run else None
     if is_named_by_counters and record is not None and execution is not None:
         record, execution = replace(record, audit=audited_text(new)), None
-    late_report = _new_late_report(old, new)
     return JournalEntries(
         version=new.version,
         events=_events_of_their_own(old, new, at=at),
         record=record,
         execution=execution,
         is_named_by_counters=is_named_by_counters,
-        late_report=late_report,
-        late_event=_late_report_event(new.id, late_report) if late_report else None,
+        late=_late_entry(old, new),
     )
 
 
-def _new_late_report(old: Task | None, new: Task) -> LateReport | None:
-    return new.late_report if old is not None and is_late_report(old, new) else None
+def _late_entry(old: Task | None, new: Task) -> LateEntry | None:
+    if old is None or new.late_report is None or not is_late_report(old, new):
+        return None
+    return LateEntry(new.id, new.late_report)
 
 
 def _events_of_their_own(old: Task | None, new: Task, *, at: datetime) -> list[Event]:
@@ -80,9 +92,3 @@ def _events_of_their_own(old: Task | None, new: Task, *, at: datetime) -> list[E
     if old is None or (run is not None and not is_amendment(run, old)):
         return []
     return events_between(old, new, at=at)
-
-
-def _late_report_event(task_id: str, late: LateReport) -> Event:
-    """Return the event of a late report about an earlier run than the task's last one."""
-    detail = {"run_id": late.run_id, "error": late.error, "effect": str(late.effect)}
-    return Event(EventType.TASK_CORRECTED, task_id, late.reported_at, detail)

@@ -29,7 +29,11 @@ def is_secret_reference(value: Any) -> bool:
 
 
 def arns_by_name(arns: Iterable[str]) -> dict[str, str]:
-    """Return the ARN of each secret by the name that a header gives."""
+    """Return the ARN of each secret by the name that a header gives.
+
+    The ARNs have to be complete: IAM does not match partial ones, and a deployment refuses them,
+    except for a name that ends like the suffix (`my-secret`), which nobody can tell apart.
+    """
     return {arn.partition(":secret:")[2][:-_SUFFIX_LENGTH]: arn for arn in arns}
 
 

@@ -32,7 +32,7 @@ def masked_texts(task_type: str, payload: Mapping[str, Any]) -> set[str]:
     return {text for _, text in _texts_in(mask_payload(task_type, payload))} - real
 
 
-def refuse_masked(payload: Mapping[str, Any], masked: Collection[str] = ()) -> None:
+def refuse_masked(payload: Mapping[str, Any], masked: Collection[str]) -> None:
     """Raise ValueError naming a key of `payload` whose value is the mask of a secret.
 
     Storing it would replace the secret. `masked`: the masked texts of the payload to be replaced.

@@ -11,7 +11,7 @@ from duecourse.domain.requests.schedule import SCHEDULE_FIELDS, parse_schedule, 
 from duecourse.domain.requests.task_fields import (
     DESCRIPTION_FIELD,
     MAX_RETRIES_FIELD,
-    changed_payload_check,
+    payload_check,
 )
 from duecourse.domain.tasks.task import DEFAULT_MAX_RETRIES, Task
 from duecourse.domain.tasks.task_edit import TaskEdit, Timing
@@ -31,9 +31,10 @@ def parse_changes(
     policy = fields.read("policy", choice_field(capabilities.policies), None)
     default_max_retries = _default_max_retries(task, policy, capabilities)
     timing = _parse_timing(fields, task, now=now)
+    check_payload = payload_check(task.type, capabilities, replaced=task.payload)
     edit = TaskEdit(
         description=fields.read("description", DESCRIPTION_FIELD, None),
-        payload=fields.read("payload", changed_payload_check(task, capabilities), None),
+        payload=fields.read("payload", check_payload, None),
         policy=policy,
         max_retries=fields.read("max_retries", MAX_RETRIES_FIELD, default_max_retries),
         timing=timing,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from duecourse.domain.lifecycle.spec_review import check_review_payload
 from duecourse.domain.requests.capabilities import Capabilities
 from duecourse.domain.requests.masked_payload import masked_texts, refuse_masked
-from duecourse.domain.tasks.task import DESCRIPTION_LIMIT, Task
+from duecourse.domain.tasks.task import DESCRIPTION_LIMIT
 from duecourse.domain.validation.fields import Schema, integer_field, object_field, text_field
 from duecourse.domain.validation.payload_keys import (
     check_idempotent,
@@ -29,33 +29,24 @@ def describe(schema: Schema, description: str) -> Schema:
     return {**schema, "description": " ".join(text for text in texts if text)}
 
 
-def payload_check(task_type: str, capabilities: Capabilities) -> Callable[[Any], dict[str, Any]]:
-    """Return the check of a payload for tasks of this type. It raises ValueError naming the key."""
+def payload_check(
+    task_type: str, capabilities: Capabilities, *, replaced: Mapping[str, Any] | None = None
+) -> Callable[[Any], dict[str, Any]]:
+    """Return the check of a payload for tasks of this type. It raises ValueError naming the key.
+
+    `replaced` is the payload that it is to replace: its masked texts are refused.
+    """
 
     def check(value: Any) -> dict[str, Any]:
         payload = PAYLOAD_FIELD(value)
         refuse_links(payload)
-        refuse_masked(payload)
+        refuse_masked(payload, masked_texts(task_type, replaced or {}))
         check_idempotent(payload)
         if task_type in capabilities.payload_checks:
             capabilities.payload_checks[task_type](payload)
         if "verifier" in payload:
             _check_verifier(payload["verifier"], capabilities)
         check_review_payload(payload, capabilities.check_verifier, capabilities.find_call_keys)
-        return payload
-
-    return check
-
-
-def changed_payload_check(
-    task: Task, capabilities: Capabilities
-) -> Callable[[Any], dict[str, Any]]:
-    """Return the check of a payload that is to replace that of `task`."""
-    check_new = payload_check(task.type, capabilities)
-
-    def check(value: Any) -> dict[str, Any]:
-        payload = check_new(value)
-        refuse_masked(payload, masked_texts(task.type, task.payload))
         return payload
 
     return check

@@ -71,7 +71,7 @@ def handle_remind(
 
 def handle_do(text: str, message: Message, context: ChatContext, *, now: datetime) -> ChatMessage:
     if not context.access.allows_actions(message):
-        return ChatMessage(action_refusal_text(message))
+        return ChatMessage(action_refusal_text(message, context.access))
     if not context.providers:
         return ChatMessage(_NO_PROVIDER)
     sender_timezone = find_sender_timezone(message, context.profiles)

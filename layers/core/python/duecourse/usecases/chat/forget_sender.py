@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from duecourse.domain.chat.profile import Profile
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.requests.task_filter import TaskFilter
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
@@ -30,9 +31,13 @@ class ForgetDeps:
 
 @dataclass(frozen=True)
 class ForgetResult:
-    """`is_complete` is False if there are more tasks than the limit: forget again."""
+    """`is_complete` is False if there are more tasks than the limit: forget again.
+
+    `deleted_settings`: the owner had settings, which are deleted after the last task.
+    """
 
     deleted_tasks: int
+    deleted_settings: bool
     is_complete: bool
 
 
@@ -55,10 +60,16 @@ def forget_sender(owner: Owner, deps: ForgetDeps, *, limit: int, now: datetime) 
         if cursor is None:
             break
         if deleted >= limit:
-            return ForgetResult(deleted, is_complete=False)
+            return ForgetResult(deleted, deleted_settings=False, is_complete=False)
+    return ForgetResult(deleted, deleted_settings=_delete_settings(owner, deps), is_complete=True)
+
+
+def _delete_settings(owner: Owner, deps: ForgetDeps) -> bool:
+    """Delete the owner's settings; return whether there were any."""
+    hours, profile = deps.quiet_hours.get(owner), deps.profiles.get(owner)
     deps.quiet_hours.set(owner, None)
     deps.profiles.delete(owner)
-    return ForgetResult(deleted, is_complete=True)
+    return hours is not None or profile != Profile(owner)
 
 
 def _delete(task: Task, store: TaskStore) -> None:

@@ -53,9 +53,8 @@ class DynamoJournal:
         for entries in batch:
             if entries.record is not None and entries.record.is_amendment:
                 amend_record(entries.record, retention=self._retention)
-            if entries.late_report is not None and entries.late_event is not None:
-                task_id = entries.late_event.task_id
-                correct_record(task_id, entries.late_report, retention=self._retention)
+            if (late := entries.late) is not None:
+                correct_record(late.task_id, late.report, retention=self._retention)
 
     def record_change(self, change: ApiChange | OperatorChange) -> None:
         self._make_audit_item(change, change.id).save()
@@ -88,8 +87,8 @@ class DynamoJournal:
     def _to_items(self, entries: JournalEntries) -> Iterator[JournalItem]:
         for index, event in enumerate(entries.events):
             yield self._to_event_item(entries.version, str(index), event)
-        if entries.late_event is not None:
-            yield self._to_event_item(entries.version, LATE, entries.late_event)
+        if entries.late is not None:
+            yield self._to_event_item(entries.version, LATE, entries.late.event)
         if entries.record is not None:
             yield from to_pointer_items(
                 entries.record,

@@ -11,6 +11,8 @@ SECRET = "AWS::SecretsManager::Secret"  # noqa: S105 - a type
 FUNCTION = "AWS::Lambda::Function"
 RULE = "AWS::Events::Rule"
 MAPPING = "AWS::Lambda::EventSourceMapping"
+QUEUE = "AWS::SQS::Queue"
+ALARM = "AWS::CloudWatch::Alarm"
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class StackResources:
     names: Mapping[str, Mapping[str, str]]
 
     def of_type(self, kind: str) -> Mapping[str, str]:
+        """Return the names on AWS of the resources of a type, by logical id."""
         return self.names.get(kind, {})
 
 

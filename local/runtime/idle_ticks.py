@@ -97,12 +97,12 @@ class TickFinder:
         if self._last_found is not None and self._gap:
             yield self._last_found + self._gap
 
-    def _learn(self, found: datetime, expected: datetime | None) -> None:
+    def _learn(self, tick: datetime, expected: datetime | None) -> None:
         if expected is not None:
-            self._lead = found - expected
-        if self._last_found is not None and found != self._last_found:
-            self._gap = found - self._last_found
-        self._last_found = found
+            self._lead = tick - expected
+        if self._last_found is not None and tick != self._last_found:
+            self._gap = tick - self._last_found
+        self._last_found = tick
 
     def _narrow(self, first: datetime, index: int, low: int, high: int) -> tuple[int, int]:
         """Dry-run one tick. Return the last one without an effect and the first one with one."""

@@ -631,6 +631,33 @@ def test_guidance_names_the_source_location(line: int | None, suffix: str) -> No
     )
 
 
+@pytest.mark.parametrize(
+    "file", ["/app/shop.py", "C:\\app\\shop.cs", "node_modules/@a/b-c.test.js", "../Makefile"]
+)
+def test_guidance_names_a_plain_path(file: str) -> None:
+    diagnosis = {"location": Location(file, 7)}
+    guidance = decide_failure("agent", "code_error", diagnosis=diagnosis).guidance
+    assert guidance == f"Mend it. It points to {file}, line 7."
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "ignore this.py",
+        "a\nb.py",
+        "a.py\n",
+        "a'b.py",
+        "a:b.py",
+        "a\u3164b.py",
+        "a\u2028.py",
+        "a" * 121,
+    ],
+)
+def test_guidance_leaves_out_a_file_that_is_no_plain_path(file: str) -> None:
+    diagnosis = {"location": Location(file, 7)}
+    assert decide_failure("agent", "code_error", diagnosis=diagnosis).guidance == "Mend it."
+
+
 @pytest.mark.parametrize("policy", ["omega", "enrichment"])
 def test_a_policy_without_a_ladder_gives_no_guidance(policy: str) -> None:
     assert decide_failure(policy, "unknown").guidance is None

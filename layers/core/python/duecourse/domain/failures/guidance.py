@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run_diagnosis import Location
 
+# A path and nothing else. The error chooses the file name, and prompts show hints as our own words.
+_PLAIN_PATH = re.compile(r"(?:[A-Za-z]:(?=[\\/]))?[A-Za-z0-9_.@~+/\\-]{1,120}")
 _ORDINALS = ("First", "Second", "Third")
 
 
@@ -15,10 +20,7 @@ def format_guidance(
     """Return the hint for the next attempt, or None if `action` is not a step of a ladder."""
     fix, failures = diagnosis.fix, context.retry_count + 1
     if diagnosis.location is not None:
-        location = diagnosis.location
-        fix += f" It points to {location.file}" + (
-            f", line {location.line}." if location.line else "."
-        )
+        fix += _format_location(diagnosis.location)
     match action:
         case Action.RETRY_WITH_GUIDANCE if context.retry_count == 0:
             return fix
@@ -37,3 +39,11 @@ def format_guidance(
         case Action.MARK_AS_BLOCKED:
             return f"No retry is left ({limit} for {diagnosis.category}). {fix}"
     return None
+
+
+def _format_location(location: Location) -> str:
+    """Return where the error is, or nothing if the file is not a plain path."""
+    if not _PLAIN_PATH.fullmatch(location.file):
+        return ""
+    line = f", line {location.line}" if location.line else ""
+    return f" It points to {location.file}{line}."

@@ -45,8 +45,22 @@ def test_an_unknown_sender_is_reported(duecourse: CommandClient, stack: StackCli
     assert duecourse("forget", "console:adda", "--yes", "--json").json == {
         "deleted_tasks": 0,
         "deleted_settings": False,
+        "deleted_dead_letters": 0,
         "complete": True,
     }
+
+
+def test_deleted_dead_letters_are_reported(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve_receiver(monkeypatch) as server:
+        for count, is_complete in ((200, False), (7, True)):
+            body = {"deleted_tasks": 0, "deleted_settings": False, "complete": is_complete}
+            server.answer(200, json.dumps({**body, "deleted_dead_letters": count}).encode())
+
+        result = duecourse("forget", "console:ada", "--yes")
+
+    assert result.out.startswith("Deleted 0 tasks, 207 dead letters and the settings.")
 
 
 def test_it_requests_until_everything_is_deleted(

@@ -103,6 +103,47 @@ def test_a_forgotten_sender_leaves_nothing(client: StackClient) -> None:
     assert SECRET not in json.dumps(left, default=str)
 
 
+def post_message(client: StackClient, text: str, sender: str = "ada") -> None:
+    body = {"sender_id": sender, "reply_target": sender, "text": text}
+    assert client.call("POST", "/webhooks/console", body, token=None).status == 200
+
+
+def make_dead_letters(client: StackClient, *senders: str) -> None:
+    """Let the chat function fail on a message of each, and the notifier on each notification."""
+    client.add_fault(function="chat", call="dynamodb.GetItem", kind="error", times=1_000)
+    client.add_fault(function="notifier", call="channel.send", kind="error", times=1_000)
+    for sender in senders:
+        post_message(client, f"/remind in 9h {SECRET}", sender)
+    client.advance("3h")
+    assert client.call("DELETE", "/_local/faults").status == 200
+
+
+def personal_letters(client: StackClient) -> list[str]:
+    """Return the queue of each dead letter that is not an alert for operators."""
+    letters = client.items("/dead-letters")
+    return [one["queue"] for one in letters if SECRET in one["body"]]
+
+
+@pytest.mark.parametrize("in_chat", [True, False])
+def test_dead_letters_of_a_forgotten_sender_are_deleted(client: StackClient, in_chat: bool) -> None:
+    """A redrive would carry out the message, and so bring the person back."""
+    make_dead_letters(client, "ada", "bob")
+    assert personal_letters(client) == ["chat", "chat", "notices", "notices"]
+
+    if in_chat:
+        assert client.say("/forget me yes").startswith("Deleted 0 tasks and your settings")
+    else:
+        body = {"channel": "console", "sender_id": "ada"}
+        result = client.call("POST", "/senders/forget", body).body
+        assert (result["deleted_dead_letters"], result["complete"]) == (2, True)
+
+    assert personal_letters(client) == ["chat", "notices"]
+    assert '\\"ada\\"' not in json.dumps(client.items("/dead-letters"))
+    client.call("POST", "/dead-letters/redrive")
+    client.advance("1m")
+    assert {task["sender_id"] for task in client.items("/tasks")} == {"bob"}
+
+
 def test_forgetting_continues_after_a_crash(client: StackClient) -> None:
     for _ in range(3):
         client.say(f"/remind in 3h {SECRET}")
@@ -129,6 +170,7 @@ def test_a_program_forgets_a_sender_and_the_audit_log_does_not_name_them(
     client.advance("1s")
 
     result = {"deleted_tasks": 1, "deleted_settings": False, "complete": True}
+    result |= {"deleted_dead_letters": 0}
     assert (response.status, response.body) == (200, result)
     assert "carol" not in json.dumps(client.items("/audit"))
     assert SECRET not in stored_text()

@@ -25,7 +25,7 @@ from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import STACK_CAPABILITIES
 from tests.support.fakes.chat import ListAuditLog, MemoryProfiles, MemoryQuietHours
 from tests.support.fakes.limits import MemoryBudgets
-from tests.support.fakes.queues import ListQueue
+from tests.support.fakes.queues import ListLetters, ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 
 OPEN_ACCESS = ChatAccess(users=[AccessEntry()], action_users=[AccessEntry()])
@@ -46,12 +46,14 @@ class ChatHarness:
         self.profiles = MemoryProfiles()
         self.quiet_hours = MemoryQuietHours()
         self.audit_log = ListAuditLog()
+        self.dead_letters = ListLetters()
         self.context = ChatContext(
             CreateTaskDeps(self.store, self.queue, MemoryBudgets(), STACK_CAPABILITIES),
             ApprovalDeps(self.store, MemorySubjects(), self.queue),
             self.profiles,
             self.quiet_hours,
             self.audit_log,
+            self.dead_letters,
             _no_failure_deps,
             providers,
             operators,

@@ -25,6 +25,7 @@ from local.runtime import aws_clients
 from local.runtime.call_interceptor import Call
 from local.runtime.template import ROOT, load_template, resources_of_type
 from local.testing.faults import short_name
+from tests.support.builders.chat import a_message
 from tests.support.bus_listener import BusListener
 from tests.support.custom_handler import BUG, HandlerProject, handler_project
 from tests.support.platforms import telegram_message, telegram_update
@@ -257,13 +258,24 @@ def _use_chat(client: StackClient) -> None:
 
 
 def _forget_people(client: StackClient) -> None:
-    """A task is deleted, and two senders are forgotten. The journal erases what it knows."""
+    """A task is deleted, and two senders are forgotten. The journal erases what it knows.
+
+    One of them has a dead letter.
+    """
+    sqs = aws_clients.client("sqs")
+    sqs.send_message(
+        QueueUrl=sqs.get_queue_url(QueueName="ChatDeadLetterQueue.fifo")["QueueUrl"],
+        MessageBody=json.dumps(a_message(sender_id="erin", reply_target="erin").to_json()),
+        MessageGroupId="erin",
+        MessageDeduplicationId="erin",
+    )
     for sender in ("carol", "dave", "erin"):
         client.create(**{"in": "10s"}, sender_id=sender, reply_target=sender)
     failing = {"provider": "scripted", "script": [{"error": {"message": "boom"}}]}
     owner = {"sender_id": "dave", "reply_target": "dave", "subject": "octo/garden"}
     client.create(**{"in": "10s"}, type="action", payload=failing, **owner)
     client.advance("20s")
+    assert "erin" in str(client.items("/dead-letters"))
     [task] = client.items("/tasks?channel=console&sender_id=carol")
     assert client.call("DELETE", f"/tasks/{task['id']}").status == 200
     body = {"channel": "console", "sender_id": "dave"}

@@ -44,17 +44,21 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 def forget() -> Response[str]:
     """Delete everything about a sender.
 
-    Deletes up to 200 of their tasks, open ones too, and then their settings. Call it again while
-    `complete` is false. History and the text in the audit log are erased within minutes. The sender
-    is in the body, because the audit log keeps the paths of requests.
+    Deletes up to 200 of their dead letters and of their tasks, open ones too, and then their
+    settings. Call it again while `complete` is false. History and the text in the audit log are
+    erased within minutes. The sender is in the body, because the audit log keeps the paths of
+    requests.
     """
     owner = _parse_owner(parse_event_body(router.current_event.raw_event))
-    deps = ForgetDeps(stores.task_store(), stores.profiles(), stores.quiet_hours())
+    deps = ForgetDeps(
+        stores.task_store(), stores.profiles(), stores.quiet_hours(), stores.dead_letters()
+    )
     result = forget_sender(owner, deps, limit=MAX_TASKS, now=stores.clock().now())
     return json_response(
         {
             "deleted_tasks": result.deleted_tasks,
             "deleted_settings": result.deleted_settings,
+            "deleted_dead_letters": result.deleted_dead_letters,
             "complete": result.is_complete,
         }
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
 from duecourse.domain.chat.notification import Notification
+from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failures.failure_report import FailureReport
 
@@ -43,3 +44,14 @@ class ListNotifications(list[Notification]):
 
     def send_later(self, notification: Notification, *, at: datetime, now: datetime) -> None:
         raise NotImplementedError
+
+
+class ListLetters(list[DeadLetter]):
+    def save(self, letter: DeadLetter) -> None:
+        self.append(letter)
+
+    def list_letters(self, after: str = "") -> Iterator[DeadLetter]:
+        return iter([letter for letter in self if letter.sort_key > after])
+
+    def drop(self, letter: DeadLetter) -> None:
+        self.remove(letter)

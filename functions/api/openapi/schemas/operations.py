@@ -92,7 +92,12 @@ OPERATIONS: Mapping[str, Schema] = {
         deleted_settings=with_description(
             BOOLEAN, "Whether this request deleted settings, which it does after the last task."
         ),
-        complete=with_description(BOOLEAN, "False if there are more tasks: request it again."),
+        deleted_dead_letters=with_description(
+            COUNT, "Dead letters of the sender and of the tasks that this request deleted."
+        ),
+        complete=with_description(
+            BOOLEAN, "False if there are more tasks or dead letters: request it again."
+        ),
     ),
     "CurrentToken": strict_object(
         name=with_description(TEXT, "The token's name, as in the audit log."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -35,21 +35,10 @@ from tests.support.builders.runs import LEASE, run_of
 from tests.support.builders.tasks import ID, a_task, an_action, claim_task
 from tests.support.failure_deps import failure_deps
 from tests.support.fakes.clock import ManualClock
-from tests.support.fakes.queues import ListNotifications, ListQueue
+from tests.support.fakes.queues import ListLetters, ListNotifications, ListQueue
 from tests.support.fakes.tasks import MemoryStore
 
 LATER = NOW + HOUR  # long after the message was due and became a dead letter
-
-
-class ListLetters(list[DeadLetter]):
-    def save(self, letter: DeadLetter) -> None:
-        self.append(letter)
-
-    def list_letters(self, after: str = "") -> Iterator[DeadLetter]:
-        return iter([letter for letter in self if letter.sort_key > after])
-
-    def drop(self, letter: DeadLetter) -> None:
-        self.remove(letter)
 
 
 class ListStream(list[dict[str, Any]]):

@@ -50,6 +50,7 @@ def chat_context() -> ChatContext:
         profiles=stores.profiles(),
         quiet_hours=stores.quiet_hours(),
         audit_log=stores.journal(),
+        dead_letters=stores.dead_letters(),
         get_failure_deps=failure_deps,
         providers=providers,
         operator_chats=stores.operator_chats(),

@@ -14,6 +14,7 @@ from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.errors import DuecourseError
 from duecourse.ports.chat import Profiles, QuietHoursStore
 from duecourse.ports.journal import AuditLog
+from duecourse.ports.queues import DeadLetters
 from duecourse.usecases.failures.record_failure import FailureDeps
 from duecourse.usecases.runs.approve_reject import ApprovalDeps
 from duecourse.usecases.tasks.create_task import CreateTaskDeps
@@ -41,6 +42,7 @@ class ChatContext:
     profiles: Profiles
     quiet_hours: QuietHoursStore
     audit_log: AuditLog
+    dead_letters: DeadLetters
     get_failure_deps: Callable[[], FailureDeps]
     providers: Sequence[str]
     operator_chats: Sequence[ChatAddress]

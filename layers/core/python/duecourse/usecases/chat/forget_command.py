@@ -23,11 +23,13 @@ def handle_forget(
     if not is_confirmed:
         # No button: in a group, somebody else could press it and lose their own data.
         return ChatMessage(_QUESTION)
-    deps = ForgetDeps(context.create_deps.store, context.profiles, context.quiet_hours)
+    deps = ForgetDeps(
+        context.create_deps.store, context.profiles, context.quiet_hours, context.dead_letters
+    )
     result = forget_sender(message.owner, deps, limit=MAX_TASKS, now=now)
     if not result.is_complete:
         return ChatMessage(
-            f"Deleted {result.deleted_tasks} tasks. There are more: send {_CONFIRM_COMMAND} again."
+            f"Deleted {result.deleted_tasks} tasks. There is more: send {_CONFIRM_COMMAND} again."
         )
     tasks = "1 task" if result.deleted_tasks == 1 else f"{result.deleted_tasks} tasks"
     return ChatMessage(

@@ -23,7 +23,9 @@ SECRET_OUTPUTS = {
     "ChatTokensSecret": "ChatTokensSecretArn",
     "ChatVerificationSecret": "ChatVerificationSecretArn",
     "ProviderKeysSecret": "ProviderKeysSecretArn",
+    "WebhookSigningSecret": "WebhookSigningSecretArn",
 }
+SIGNING_KEYS = {"webhook_signing": "a" * 44, "webhook_signing_shared": ""}
 SCHEDULED = ("ScannerFunction", "SweeperFunction", "AlertsFunction")
 
 
@@ -48,6 +50,7 @@ class Account:
         for secret in client("secretsmanager").list_secrets()["SecretList"]:
             if secret["Name"] in SECRET_OUTPUTS:
                 self.outputs[SECRET_OUTPUTS[secret["Name"]]] = secret["ARN"]
+        self.write_secret("WebhookSigningSecretArn", SIGNING_KEYS)
         self.outputs["AlarmTopicArn"] = self.create_topic("alarms")
         for name in resources_of_type(load_template(), "AWS::SQS::Queue"):
             suffix = ".fifo" if name.startswith("Chat") else ""

@@ -322,6 +322,39 @@ def test_a_platform_that_does_not_exist_is_found(
     assert "telegram, slack, discord" in check["advice"]
 
 
+@pytest.mark.parametrize("key", [SECRET, [SECRET, "b" * 44]])
+def test_a_signing_key_that_receivers_may_share_is_a_warning(
+    duecourse: CommandClient, account: Account, key: Any
+) -> None:
+    account.write_secret("WebhookSigningSecretArn", {"webhook_signing": key})
+
+    result = examine(duecourse)
+
+    check = check_warns(result, "webhook_signing")
+    arn = account.outputs["WebhookSigningSecretArn"]
+    assert "webhook_signing_shared" in check["detail"]
+    assert check["advice"].endswith(
+        f"aws secretsmanager get-secret-value --secret-id {arn} --query SecretString --output text"
+        """ | jq -c '.webhook_signing_shared = ""' | aws secretsmanager put-secret-value"""
+        f" --secret-id {arn} --secret-string file:///dev/stdin"
+    )
+    assert "docs/upgrading.md" in check["advice"]
+    assert SECRET not in result.out + result.err
+
+
+@pytest.mark.parametrize("shared", ["", SECRET, [SECRET]])
+def test_a_decision_about_the_shared_signing_key_is_ok(
+    duecourse: CommandClient, account: Account, shared: Any
+) -> None:
+    keys = {"webhook_signing": SECRET, "webhook_signing_shared": shared}
+    account.write_secret("WebhookSigningSecretArn", keys)
+
+    result = examine(duecourse)
+
+    assert statuses_of(result)["webhook_signing"] == "ok"
+    assert SECRET not in result.out + result.err
+
+
 def test_a_stack_without_tokens_is_a_warning(duecourse: CommandClient, account: Account) -> None:
     account.write_secret("ApiTokensSecretArn", {"tokens": []})
 

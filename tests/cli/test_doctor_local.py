@@ -16,7 +16,7 @@ from tests.support.stack_client import StackClient
 # Only AWS knows these, so a local stack says why it skips them.
 AWS_ONLY = (
     *("credentials", "stack", "queues", "alarms", "alarm_email", "reminder_email"),
-    *("secrets", "api_tokens"),
+    *("secrets", "webhook_signing", "api_tokens"),
 )
 HEALTHY = ("api", "token", "task", "history", "clock", "dead_letters", "schedule")
 

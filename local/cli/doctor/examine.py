@@ -18,14 +18,19 @@ from local.cli.doctor.local_checks import AWS_ONLY, check_local_schedule
 from local.cli.doctor.queue_check import check_queues
 from local.cli.doctor.result import CheckResult, Status, failed, ok, skipped
 from local.cli.doctor.schedule_check import check_schedule
-from local.cli.doctor.secret_checks import check_api_tokens, check_secrets
+from local.cli.doctor.secret_checks import (
+    check_api_tokens,
+    check_secrets,
+    check_webhook_signing,
+)
 from local.cli.errors import CommandFailedError
 
 Check = Callable[[], CheckResult]
 # In this order. Those after a failed one that they need are skipped.
 NAMES = (
     *("credentials", "stack", "api", "token", "task", "history", "clock", "dead_letters"),
-    *("schedule", "queues", "alarms", "alarm_email", "reminder_email", "secrets", "api_tokens"),
+    *("schedule", "queues", "alarms", "alarm_email", "reminder_email"),
+    *("secrets", "webhook_signing", "api_tokens"),
 )
 NEEDS = {
     "token": "api",
@@ -99,6 +104,7 @@ def aws_checks(stack: DeployedStack, *, now: datetime) -> dict[str, Check]:
         "alarm_email": lambda: check_alarm_email(stack),
         "reminder_email": lambda: check_reminder_email(stack),
         "secrets": lambda: check_secrets(stack),
+        "webhook_signing": lambda: check_webhook_signing(stack),
         "api_tokens": lambda: check_api_tokens(stack, now=now),
     }
 

@@ -18,6 +18,7 @@ AWS_ONLY = {
     "alarm_email": "a local stack has no alarms",
     "reminder_email": "a local stack shows e-mail in GET /_local/outbox?channel=email",
     "secrets": "a local stack has secrets of its own, and emulates the platforms",
+    "webhook_signing": "a local stack has a signing key of its own",
     "api_tokens": "a local stack has tokens of its own",
 }
 

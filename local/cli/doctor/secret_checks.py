@@ -14,6 +14,7 @@ from typing import Any
 
 from duecourse.adapters.channels.registry import PLATFORMS, SEND_ONLY
 from duecourse.domain.access.tokens import EXPIRY_WARNING, InvalidTokensError, parse_tokens
+from duecourse.domain.http.signing_keys import SECRET_NAME, SHARED_SECRET_NAME
 
 from local.cli.doctor.aws import make_client
 from local.cli.doctor.deployed_stack import DeployedStack
@@ -106,6 +107,28 @@ def _read_text(stack: DeployedStack, output: str) -> str:
         raise CommandFailedError(f"the stack has no output {output}")
     client: Any = make_client("secretsmanager")
     return str(client.get_secret_value(SecretId=arn).get("SecretString"))
+
+
+def check_webhook_signing(stack: DeployedStack) -> CheckResult:
+    """Check whether somebody decided which key all receivers of webhooks share.
+
+    Until then it is the one from which the keys of all hosts are derived.
+    """
+    output = "WebhookSigningSecretArn"
+    if _read_object(stack, output).get(SHARED_SECRET_NAME) is not None:
+        return ok("webhook_signing", f"{SHARED_SECRET_NAME} is set")
+    arn = stack.outputs[output]
+    command = (
+        f"aws secretsmanager get-secret-value --secret-id {arn} --query SecretString --output text"
+        f""" | jq -c '.{SHARED_SECRET_NAME} = ""' | aws secretsmanager put-secret-value"""
+        f" --secret-id {arn} --secret-string file:///dev/stdin"
+    )
+    return warning(
+        "webhook_signing",
+        f"{SHARED_SECRET_NAME} is not set, so webhooks are also signed by {SECRET_NAME} itself",
+        "If a receiver verifies by that key, see docs/upgrading.md (Receivers of webhooks)."
+        f" If none does: {command}",
+    )
 
 
 def check_api_tokens(stack: DeployedStack, *, now: datetime) -> CheckResult:

@@ -78,6 +78,20 @@ def test_a_task_that_waits_a_week_for_its_budget_is_given_up(client: StackClient
     assert runs_of(client, task)[-1]["error"] == after["last_error"]
     [told] = texts_about(client, "gave up after waiting")
     assert f"/retry {task['short_id']}" in told
+    assert " is blocked: gave up after waiting 7 days: " in told  # it was not tried
+    assert "attempt" not in told
+
+
+def test_a_final_failure_after_a_wait_names_no_attempts(client: StackClient) -> None:
+    client.call("PUT", "/budgets/daily", {"limit": 0})
+    task = create_action(client, SUCCESS, payload={"budget": "daily"}, policy="omega")
+    client.advance("8d")
+
+    assert client.task(task["id"])["status"] == "failed"
+    [told] = texts_about(client, "gave up after waiting")
+    assert told.startswith("Gave up on task ")
+    assert "): gave up after waiting 7 days: " in told
+    assert "attempt" not in told
 
 
 def test_a_task_given_up_may_be_retried_and_wait_again(client: StackClient) -> None:

@@ -74,8 +74,7 @@ def format_retry_scheduled(task: Task, run: Run, next_retry_at: datetime) -> str
 
 
 def format_final_failure(task: Task) -> str:
-    count = _format_count(task, "attempt")
-    text = f"Gave up on {_task_name(task)} after {count}: {format_last_error(task)}"
+    text = f"Gave up on {_task_name(task)}{_format_attempts(task)}: {format_last_error(task)}"
     if task.run is not None and task.run.is_unsafe_to_repeat:
         text += "\nIt may or may not have happened. Check before you retry."
     return text
@@ -128,7 +127,7 @@ def _format_block(task: Task) -> str:
             return "waits for a review of its specification"
         case Action.ESCALATE_TO_HUMAN:
             return f"failed {_format_count(task, 'time')} and needs your decision"
-    return f"is blocked after {_format_count(task, 'attempt')}"
+    return f"is blocked{_format_attempts(task)}"
 
 
 def _review_lines(task: Task) -> list[str]:
@@ -163,6 +162,14 @@ def _task_label(task: Task) -> str:
 def _task_name(task: Task) -> str:
     about = quote_description(task.description)
     return f"task {task.short_id} ({about})" if about else f"task {task.short_id}"
+
+
+def _format_attempts(task: Task) -> str:
+    """Return after how many attempts it ended, or nothing if a wait ended it: runs that only waited
+    have an attempt number, too."""
+    diagnosis = task.run.diagnosis if task.run else None
+    is_expired_wait = diagnosis is not None and diagnosis.is_expired_wait
+    return "" if is_expired_wait else f" after {_format_count(task, 'attempt')}"
 
 
 def _format_count(task: Task, noun: str) -> str:

@@ -83,6 +83,15 @@ class RunDiagnosis:
         """Return whether a person corrected the category of this run, not of an earlier one."""
         return self.read_as is not None and not self.learned
 
+    @property
+    def is_expired_wait(self) -> bool:
+        """Return whether the task was given up because it waited too long. The run did not try it.
+
+        Of final failures, only this one and that of a subject given up earlier use up no retry.
+        """
+        is_final = self.action in (Action.MARK_AS_BLOCKED, Action.GIVE_UP)
+        return is_final and not self.counted and self.origin is not Origin.SUBJECT
+
     def to_stored(self) -> dict[str, Any]:
         """Return the stored form without nulls and without defaults of `learned`, `origin` and
         `blames_subject`. Every stored kilobyte costs."""

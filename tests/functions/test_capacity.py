@@ -5,20 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
+from duecourse.adapters.aws.dynamodb.tracking_models import BudgetItem
 
 from bench.capacity import (
     AIMS,
     PAGE,
     STREAM_SHARDS,
+    WRITES_PER_PARTITION,
     Settings,
+    budget_calls_per_second,
+    budget_item_bytes,
     find_limits,
+    is_limited_by_key,
     make_large_settings,
     read_settings,
     worst_lateness,
 )
-from bench.capacity_loads import Load, measure_failure, measure_task
+from bench.capacity_loads import (
+    Load,
+    measure_action,
+    measure_failure,
+    measure_message,
+    measure_task,
+)
+from bench.dynamodb_units import item_size
+from bench.partitions import Place
 from local.runtime.template import load_template
 
 SETTINGS = Settings(
@@ -31,8 +45,26 @@ LOAD = Load(
     seconds={"api": 0.03, "journal": 0.01, "failure": 0.02, "scanner": 0.001},
     requests=1,
     bus_requests=0.5,
-    written={"task": 2, "DueIndex": 2, "run record": 1},
+    written={
+        Place("TasksTable", "", "task"): 2,
+        Place("TasksTable", "DueIndex", "task"): 2,
+        Place("TasksTable", "SenderIndex", "task"): 1,
+        Place("JournalTable", "", "run record"): 1,
+        Place("JournalTable", "", "audit entry"): 1,
+        Place("StatsTable", "", "page of counters"): 0.5,
+        Place("StateTable", "", "a kind that is new"): 2,
+    },
+    read={
+        Place("TasksTable", "", "task"): 3,
+        Place("StatsTable", "", "correction of a pattern"): 0.5,
+    },
 )
+LOADS = {
+    "tasks": measure_task,
+    "actions": measure_action,
+    "failures": measure_failure,
+    "messages": measure_message,
+}
 
 
 def _rate(name: str, load: Load = LOAD, settings: Settings = SETTINGS) -> float:
@@ -45,8 +77,14 @@ def _rate(name: str, load: Load = LOAD, settings: Settings = SETTINGS) -> float:
         ("HTTP API", 100),
         ("PutEvents", 20_000),
         ("the tasks table", 2_000),
-        ("the journal table", 4_000),
+        ("the journal table", 2_000),
+        ("the state table", 2_000),
+        ("reads of the tasks table", 4_000),
         ("partitions of DueIndex", 2_000),
+        ("SenderIndex, one sender", 1_000),
+        ("audit entries of a day", 1_000),
+        ("counter pages of a day", 2_000),
+        ("corrections of a policy", 6_000),
         ("concurrency of the failure function", 250),
         ("journal function", STREAM_SHARDS / 0.01),
         ("concurrency of the account", 1_000 / 0.061),
@@ -73,6 +111,62 @@ def test_shards_of_indexes_and_streams_raise_their_limits() -> None:
 
     assert _rate("partitions of DueIndex", settings=large) == 2 * _rate("partitions of DueIndex")
     assert _rate("journal function", settings=large) == 10 * _rate("journal function")
+
+
+@pytest.mark.parametrize("measure", LOADS.values(), ids=LOADS)
+def test_every_kind_that_is_written_or_read_belongs_to_a_limit(
+    measure: Callable[[], Load],
+) -> None:
+    load = measure()
+
+    assert load.written
+    alone = replace(load, seconds={"api": 1.0}, written={}, read={})
+    used = [replace(alone, written={one: 1.0}) for one, units in load.written.items() if units > 0]
+    used += [replace(alone, read={one: 1.0}) for one, units in load.read.items() if units > 0]
+    for one in used:
+        names = [limit.name for limit in find_limits(one, SETTINGS)]
+        assert any(name.startswith("DynamoDB") for name in names), (one.written, one.read)
+
+
+@pytest.mark.parametrize("measure", LOADS.values(), ids=LOADS)
+def test_every_partition_that_all_work_shares_has_a_limit(measure: Callable[[], Load]) -> None:
+    load = measure()
+
+    for place, share in load.largest_shares.items():
+        assert share < 0.5 or is_limited_by_key(place), f"{place}: {share:.0%} in one partition"
+
+
+def test_tasks_of_one_sender_share_a_partition_of_an_index() -> None:
+    load = measure_action()
+
+    assert load.largest_shares[Place("TasksTable", "SenderIndex", "task")] == 1
+    assert load.largest_shares[Place("JournalTable", "", "audit entry")] == 1
+    assert _rate("SenderIndex, one sender", load) == WRITES_PER_PARTITION
+
+
+def test_a_failure_is_measured_with_a_subject() -> None:
+    assert measure_failure().written[Place("SubjectsTable", "", "subject")] > 0
+
+
+@pytest.mark.parametrize(("seconds", "per_second"), [(0, 500), (1, 100), (10, 34)])
+def test_a_budget_takes_fewer_calls_the_longer_they_last(seconds: float, per_second: int) -> None:
+    assert budget_calls_per_second(seconds) == pytest.approx(per_second, abs=1)
+
+
+@pytest.mark.parametrize("reservations", [0, 50])
+def test_the_modelled_item_of_a_budget_is_as_large_as_the_stored_one(reservations: int) -> None:
+    stored = BudgetItem(
+        "budget#daily#2026-02-17",
+        limit=5_000_000,
+        version=1,
+        remaining=4_850_000,
+        spent=120_000,
+        calls=90,
+        held={str(uuid4()): 3_000 for _ in range(reservations)},
+        expires_at=1_771_372_800,
+    )
+
+    assert budget_item_bytes(reservations) == pytest.approx(item_size(stored.serialize()), rel=0.1)
 
 
 def test_the_defaults_come_from_the_template() -> None:

@@ -16,6 +16,7 @@ from bench.bill import MILLION
 from bench.capacity_loads import (
     Load,
     measure_action,
+    measure_delivery,
     measure_failure,
     measure_message,
     measure_task,
@@ -35,10 +36,16 @@ WRITES_PER_PARTITION = 1_000
 READS_PER_PARTITION = 3_000
 WRITES_PER_NEW_TABLE = 4_000
 READS_PER_NEW_TABLE = 12_000
+TABLE_QUOTA = 40_000
 LAMBDA_CONCURRENCY = 1_000
 PUT_EVENTS_PER_SECOND = 10_000
 # A new on-demand table has a partition, and its stream a shard, for each 1,000 write units.
 STREAM_SHARDS = WRITES_PER_NEW_TABLE // WRITES_PER_PARTITION
+# How Lambda reads a queue: the batches at first, and how many it adds in a minute.
+FIRST_BATCHES, MORE_BATCHES = 5, 300
+# Of a poller in provisioned mode, which reads ten messages with a request.
+INVOCATIONS_PER_POLLER = 10
+MESSAGES_PER_POLLER = 10 * 10
 SLOW_WORK_QUEUE = "SlowWorkQueue"
 SCAN_SECONDS = 45.0  # of the scanner's 55, it keeps 10 for its end
 SCAN_INTERVAL = 60.0
@@ -71,6 +78,7 @@ class Settings:
     """What template.yaml and the account allow.
 
     `concurrency` is that of the functions that read a queue; of the worker, for reminders.
+    `work_pollers` are those of the queue of reminders in provisioned mode, or 0.
     """
 
     shard_count: int
@@ -83,6 +91,7 @@ class Settings:
     lambda_concurrency: int = LAMBDA_CONCURRENCY
     scanner_memory_mb: int = 512
     slow_work_concurrency: int = LAMBDA_CONCURRENCY
+    work_pollers: int = 0
 
 
 @dataclass(frozen=True)
@@ -211,13 +220,19 @@ def _function_limits(load: Load, settings: Settings) -> Iterator[Limit]:
         "Lambda: concurrency of the account", settings.lambda_concurrency / busy, "the quota"
     )
     limits = dict(settings.concurrency)
+    is_provisioned = settings.work_pollers > 0 and not load.is_slow
     if load.is_slow:
         limits["worker"] = settings.slow_work_concurrency
+    elif is_provisioned:
+        limits["worker"] = settings.work_pollers * INVOCATIONS_PER_POLLER
+        rate = float(settings.work_pollers * MESSAGES_PER_POLLER)
+        yield Limit("Lambda: pollers of the work queue", rate, "`MinimumPollers`")
     for function, concurrency in limits.items():
         if (seconds := load.seconds.get(function, 0)) > 0:
             remedy = f"`MaximumConcurrency` of the {function} function"
             if function == "worker":
                 remedy = f"`{'SlowWorkConcurrency' if load.is_slow else 'WorkConcurrency'}`"
+                remedy = "`MinimumPollers`" if is_provisioned else remedy
             name = f"Lambda: concurrency of the {function} function"
             yield Limit(name, concurrency / seconds, remedy)
     if (seconds := load.seconds.get("scanner", 0)) > 0:
@@ -243,18 +258,39 @@ def make_large_settings(settings: Settings) -> Settings:
     return replace(
         settings,
         shard_count=64,
-        requests_per_second=10_000,
-        stream_shards=100,
-        writes_per_table=150_000,
-        lambda_concurrency=5_000,
+        stream_shards=60,
+        writes_per_table=60_000,
+        reads_per_table=TABLE_QUOTA,
         scanner_memory_mb=prices.MB_PER_VCPU,
+        work_pollers=170,
+    )
+
+
+def format_large_settings(large: Settings) -> Iterator[str]:
+    yield f"- `ShardCount` {large.shard_count}"
+    yield (
+        f"- `MemorySize` {large.scanner_memory_mb:,} of `ScannerFunction`, edited in"
+        " `template.yaml` (it is no parameter): the scanner has one vCPU then"
+    )
+    yield (
+        f"- a quota of {large.writes_per_table:,} write units/s for a table, raised by AWS on"
+        f" request (the default is {TABLE_QUOTA:,}): a delivery writes two units to the tasks table"
+        " and one to its index"
+    )
+    yield (
+        f"- the tasks table and `DueIndex` warmed to {large.writes_per_table:,} write units/s and"
+        f" {large.reads_per_table:,} read units/s, which gives the stream {large.stream_shards}"
+        " shards"
+    )
+    yield (
+        f"- provisioned mode with `MinimumPollers` {large.work_pollers} for the event source of"
+        " `WorkQueue`, edited in `template.yaml`; AWS accepts it only without `MaximumConcurrency`"
     )
 
 
 def format_page() -> Iterator[str]:
     settings = read_settings(load_template())
-    task = measure_task()
-    yield from _format_table("tasks", find_limits(task, settings))
+    yield from _format_table("tasks", find_limits(measure_task(), settings))
     yield from _format_table("actions", find_limits(measure_action(), settings))
     yield (
         "The provider answers at once here; if a run takes a second, `SlowWorkConcurrency` allows"
@@ -270,16 +306,38 @@ def format_page() -> Iterator[str]:
     large = make_large_settings(settings)
     yield f"A million tasks due in one minute ({MILLION / 60:,.0f}/s), created earlier, with:"
     yield ""
-    yield f"- `ShardCount` {large.shard_count}"
-    yield f"- {large.scanner_memory_mb:,} MB for the scanner, which has one vCPU then"
-    writes = f"{large.writes_per_table:,} write units/s ({large.stream_shards} shards)"
-    yield f"- tables warmed to {writes}"
-    yield f"- a Lambda concurrency of {large.lambda_concurrency:,}"
+    yield from format_large_settings(large)
     yield ""
-    created = ("HTTP API", "DynamoDB: SenderIndex")
-    delivery = [one for one in find_limits(task, large) if not one.name.startswith(created)]
-    yield from _format_table("tasks", delivery)
+    delivery = measure_delivery()
+    yield from _format_table("deliveries", find_limits(delivery, large))
     yield from _format_scans(large)
+    yield from _format_scaling(delivery.seconds["worker"], settings.concurrency["worker"])
+
+
+def _format_scaling(seconds_per_task: float, concurrency: int) -> Iterator[str]:
+    delivered, after = deliver_while_scaling(seconds_per_task, concurrency)
+    yield (
+        f"Without provisioned mode, Lambda starts with {FIRST_BATCHES} batches and adds"
+        f" {MORE_BATCHES} a minute: about {_round(delivered)} are delivered in that minute and the"
+        f" others in the {_round(after)} s after it."
+    )
+    yield ""
+
+
+def deliver_while_scaling(seconds_per_task: float, concurrency: int) -> tuple[float, float]:
+    """Return how many of a million are delivered in their minute, and the seconds for the others.
+
+    They are due evenly over the minute. Lambda adds batches from its start on, up to `concurrency`.
+    """
+    step, at, delivered, in_the_minute = 0.1, 0.0, 0.0, 0.0
+    while delivered < MILLION:
+        at += step
+        batches = min(concurrency, FIRST_BATCHES + MORE_BATCHES * at / 60)
+        due = min(1.0, at / 60) * MILLION
+        delivered = min(due, delivered + batches / seconds_per_task * step)
+        if at <= 60:
+            in_the_minute = delivered
+    return in_the_minute, max(0.0, at - 60)
 
 
 def _format_scans(settings: Settings) -> Iterator[str]:

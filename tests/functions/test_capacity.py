@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from uuid import uuid4
 
 import pytest
 from duecourse.adapters.aws.dynamodb.tracking_models import BudgetItem
 
+from bench.bill import MILLION
 from bench.capacity import (
     AIMS,
     PAGE,
+    SCAN_INTERVAL,
+    SCAN_SECONDS,
     STREAM_SHARDS,
+    TABLE_QUOTA,
     WRITES_PER_PARTITION,
     Settings,
     budget_calls_per_second,
     budget_item_bytes,
+    deliver_while_scaling,
     find_limits,
+    format_large_settings,
     is_limited_by_key,
     make_large_settings,
     read_settings,
@@ -27,6 +33,7 @@ from bench.capacity import (
 from bench.capacity_loads import (
     Load,
     measure_action,
+    measure_delivery,
     measure_failure,
     measure_message,
     measure_task,
@@ -194,12 +201,69 @@ def test_the_page_states_the_limits_of_tasks() -> None:
         assert stated[name] == pytest.approx(measured[name], rel=0.3), f"{name}: make capacity"
 
 
-def test_the_large_settings_raise_every_default() -> None:
+def test_a_million_in_a_minute_follow_from_the_large_settings() -> None:
+    large = make_large_settings(read_settings(load_template()))
+
+    limits = {one.name: one.per_second for one in find_limits(measure_delivery(), large)}
+
+    scanner = limits.pop("Lambda: one scanner a minute")  # it begins two minutes before
+    assert min(limits.values()) >= MILLION / 60, min(limits, key=limits.__getitem__)
+    assert worst_lateness(MILLION * SCAN_SECONDS / SCAN_INTERVAL / scanner) <= 0
+
+
+def test_the_delivery_leaves_out_what_creating_a_task_uses() -> None:
+    delivery = measure_delivery(60)
+
+    assert delivery.requests == 0
+    assert "api" not in delivery.seconds
+    assert Place("TasksTable", "SenderIndex", "task") not in delivery.written
+    assert delivery.written[Place("TasksTable", "", "task")] > 0
+
+
+def test_the_page_lists_every_setting_that_a_million_in_a_minute_needs() -> None:
     settings = read_settings(load_template())
     large = make_large_settings(settings)
+    changed = {one.name for one in fields(Settings)} - {
+        name for name in asdict(settings) if getattr(settings, name) == getattr(large, name)
+    }
 
-    assert large.shard_count > settings.shard_count
-    assert large.writes_per_table > settings.writes_per_table
+    listed = "\n".join(format_large_settings(large))
+
+    assert changed == {
+        "shard_count",
+        "stream_shards",
+        "writes_per_table",
+        "reads_per_table",
+        "scanner_memory_mb",
+        "work_pollers",
+    }
+    for name in changed:
+        assert f"{getattr(large, name):,}" in listed, name
+    assert listed in PAGE.read_text(encoding="utf-8")
+    assert large.writes_per_table > TABLE_QUOTA
+    assert f"{TABLE_QUOTA:,}" in listed
+
+
+def test_the_pollers_of_provisioned_mode_take_the_place_of_the_bound() -> None:
+    provisioned = replace(SETTINGS, concurrency={"worker": 4}, work_pollers=30)
+    load = replace(LOAD, seconds={"worker": 0.1})
+
+    assert _rate("pollers of the work queue", load, provisioned) == 3_000
+    assert _rate("concurrency of the worker", load, provisioned) == 3_000
+    assert _rate("concurrency of the worker", replace(load, is_slow=True), provisioned) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("seconds_per_task", "in_the_minute", "seconds_after"),
+    [(0.001, 995_000, 0), (0.0139, 669_000, 15), (0.03, 310_000, 54)],
+)
+def test_without_provisioned_mode_lambda_adds_batches_by_and_by(
+    seconds_per_task: float, in_the_minute: float, seconds_after: float
+) -> None:
+    delivered, after = deliver_while_scaling(seconds_per_task, 400)
+
+    assert delivered == pytest.approx(in_the_minute, rel=0.02)
+    assert after == pytest.approx(seconds_after, abs=2)
 
 
 @pytest.mark.parametrize(

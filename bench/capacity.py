@@ -133,6 +133,15 @@ def read_concurrency(template: dict[str, Any]) -> dict[tuple[str, str], int]:
     }
 
 
+def retries_per_minute(template: dict[str, Any]) -> int:
+    return int(template["Parameters"]["RetriesPerMinute"]["Default"])
+
+
+def run_seconds_at_full_retries(template: dict[str, Any]) -> float:
+    """Return how long runs may take if slow work is retried at the rate of the throttle."""
+    return read_concurrency(template)["worker", SLOW_WORK_QUEUE] * 60 / retries_per_minute(template)
+
+
 def find_limits(load: Load, settings: Settings) -> list[Limit]:
     """Return the limits of this kind of work, the first one first."""
     found = [*_api_limits(load, settings), *_table_limits(load, settings)]

@@ -147,7 +147,7 @@ def find_limits(load: Load, settings: Settings) -> list[Limit]:
     found = [*_api_limits(load, settings), *_table_limits(load, settings)]
     found += [*_index_limits(load, settings), *_key_limits(load)]
     found += [*_function_limits(load, settings), *_stream_limits(load, settings)]
-    return sorted(found, key=lambda limit: limit.per_second)
+    return sorted(found, key=lambda limit: (round(limit.per_second, 3), limit.name))
 
 
 def _api_limits(load: Load, settings: Settings) -> Iterator[Limit]:

@@ -107,6 +107,12 @@ def test_the_lowest_limit_comes_first() -> None:
     assert rates == sorted(rates)
 
 
+def test_equal_limits_are_in_the_order_of_their_names() -> None:
+    backwards = replace(LOAD, written=dict(reversed([*LOAD.written.items()])))
+
+    assert find_limits(backwards, SETTINGS) == find_limits(LOAD, SETTINGS)
+
+
 def test_a_limit_that_is_not_used_is_left_out() -> None:
     names = [one.name for one in find_limits(replace(LOAD, bus_requests=0), SETTINGS)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -34,12 +35,13 @@ def measure_actions(
     interval: timedelta = APART,
     has_idle_ticks: bool = False,
     channel: str = API_CHANNEL,
+    has_subjects: bool = False,
 ) -> Meter:
     """Return what `count` actions cost that succeed, after a failure with `error` if there is one.
 
     As on AWS, nobody is notified of an action that a program creates without a channel. With a
-    chat channel, its owner is notified of failures and of success.
-
+    chat channel, its owner is notified of failures and of success. With `has_subjects`, each
+    action has a subject of its own.
 
     They are due at this interval; those due at once are created in a burst. Ticks without an effect
     are skipped unless `has_idle_ticks`: of few actions they would be most of the cost.
@@ -49,6 +51,8 @@ def measure_actions(
     with measured_stack(batches) as (stack, meter):
         stack.skips_idle_ticks = not has_idle_ticks
         posted = [make_action(n, script, n * interval, channel) for n in range(count)]
+        if has_subjects:
+            posted = [_with_subject(one, f"record {n}") for n, one in enumerate(posted)]
         with meter.observe(stack):
             task_ids = create_tasks(stack, posted, batches)
             last_retry = timedelta(minutes=5 if error else 0)
@@ -84,6 +88,11 @@ def make_action(
         "payload": {"provider": "scripted", "script": script},
     }
     return Posted(body, f"action {n}")
+
+
+def _with_subject(posted: Posted, subject: str) -> Posted:
+    """Return the request with a subject and the policy that an action without one has."""
+    return replace(posted, body={**posted.body, "subject": subject, "policy": "agent"})
 
 
 def _check_runs(stack: Stack, task_ids: Sequence[str], runs: int) -> None:

@@ -12,7 +12,7 @@ WRITES = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWrit
 READS = {"GetItem", "Query", "BatchGetItem"}
 # DynamoDB bills what it reads before it applies these; the reply does not tell how much that is.
 _HIDING_PARAMETERS = {"FilterExpression", "ProjectionExpression", "Select"}
-ReadPart = tuple[str, list[Item], float]
+ReadPart = tuple[str, str, list[Item], float]
 
 
 def table_names(body: dict[str, Any]) -> Iterator[str]:
@@ -30,7 +30,7 @@ def is_filtered(body: dict[str, Any]) -> bool:
 
 
 def read_parts(call: Call) -> Iterator[ReadPart]:
-    """Yield the table or index, the items and the billed units of each part of a read.
+    """Yield the table, the index or "", the items and the billed units of each part of a read.
 
     Instead of an item that does not exist, its key is yielded.
     """
@@ -38,11 +38,11 @@ def read_parts(call: Call) -> Iterator[ReadPart]:
     match call.operation:
         case "GetItem":
             item = reply.get("Item", {})
-            yield body["TableName"], [item or body["Key"]], _item_units(body, item)
+            yield body["TableName"], "", [item or body["Key"]], _item_units(body, item)
         case "Query":
             items = reply.get("Items", [])
             units = page_units(items, is_consistent=_is_consistent(body))
-            yield body.get("IndexName") or body["TableName"], items, units
+            yield body["TableName"], body.get("IndexName", ""), items, units
         case "BatchGetItem":
             yield from _batch_get_parts(call)
 
@@ -67,7 +67,7 @@ def _batch_get_parts(call: Call) -> Iterator[ReadPart]:
     for table, request in call.body["RequestItems"].items():
         items = replies.get(table, [])
         missing: list[Item] = [{}] * (len(request["Keys"]) - len(items))
-        yield from ((table, [item], _item_units(request, item)) for item in [*items, *missing])
+        yield from ((table, "", [item], _item_units(request, item)) for item in [*items, *missing])
 
 
 def _item_units(request: dict[str, Any], item: Item) -> float:

@@ -109,6 +109,9 @@ class Table:
         factor = TRANSACTION_FACTOR if is_transaction else 1
         return factor * write_units(size) + sum(self.index_units(old, new).values())
 
+    def index_named(self, name: str) -> Index:
+        return next(index for index in self.indexes if index.name == name)
+
     def index_units(self, old: Item | None, new: Item | None) -> dict[str, int]:
         """Return the write units of the indexes that the write changes, by name."""
         found = {index.name: index.units(old, new) for index in self.indexes}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
@@ -24,6 +24,7 @@ from bench.dynamodb_requests import (
 from bench.dynamodb_units import Item, Table, table_from_template
 from bench.item_kinds import item_kind
 from bench.log_meter import LogMeter
+from bench.partitions import Partition, Place
 from local.runtime.call_interceptor import Call, current_function
 from local.runtime.stack import Stack
 from local.runtime.template import ACCOUNT, REGION, resources_of_type
@@ -38,7 +39,7 @@ class Usage:
     """What one function used.
 
     `tables` are the names of the DynamoDB tables that were read or written. `written` and `read`
-    divide the units by the kind of item, and `written` also by index.
+    divide the units by the kind of item, or by index; `written_to` and `read_from` by partition.
     """
 
     write_units: float = 0
@@ -53,14 +54,18 @@ class Usage:
     tables: set[str] = field(default_factory=set)
     written: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     read: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    written_to: defaultdict[Partition, float] = field(default_factory=lambda: defaultdict(float))
+    read_from: defaultdict[Partition, float] = field(default_factory=lambda: defaultdict(float))
 
-    def add_read(self, kind: str, units: float) -> None:
+    def add_read(self, partition: Partition, units: float) -> None:
         self.read_units += units
-        self.read[kind] += units
+        self.read[partition.place.label] += units
+        self.read_from[partition] += units
 
-    def add_write(self, kind: str, units: int) -> None:
+    def add_write(self, partition: Partition, units: int) -> None:
         self.write_units += units
-        self.written[kind] += units
+        self.written[partition.place.label] += units
+        self.written_to[partition] += units
 
 
 class NotUnderstoodError(RuntimeError):
@@ -164,8 +169,8 @@ class Meter:
     def _count_dynamodb(self, call: Call, usage: Usage) -> None:
         usage.tables.update(table_names(call.body))
         if call.operation in READS and not is_filtered(call.body):
-            for table, items, units in read_parts(call):
-                usage.add_read(self._kind_of(table, items), units)
+            for table, index, items, units in read_parts(call):
+                usage.add_read(self._partition_of(table, index, items), units)
         elif call.operation in WRITES:
             for table, request in write_requests(call):
                 self._count_write(call.operation, table, request, usage)
@@ -189,16 +194,28 @@ class Meter:
         indexes = table.index_units(old, new)
         is_transaction = operation == "TransactWriteItems"
         total = table.units(old, new, is_transaction=is_transaction)
-        usage.add_write(item_kind(table_name, key), total - sum(indexes.values()))
+        kind = item_kind(table_name, key)
+        written = Partition(Place(table_name, "", kind), _text_of(key[table.key[0]]))
+        usage.add_write(written, total - sum(indexes.values()))
         for name, units in indexes.items():
-            usage.add_write(name, units)
+            index = table.index_named(name)
+            entry = index.entry(new) or index.entry(old) or {}
+            place = Place(table_name, name, kind)
+            usage.add_write(Partition(place, _text_of(entry[index.key[0]])), units)
 
-    def _kind_of(self, table: str, items: Sequence[Item]) -> str:
-        """Return the kind of the items that were read; of none, the table's name."""
-        if table not in self._tables:
-            return table  # an index
-        found = [item for item in items if all(part in item for part in self._tables[table].key)]
-        return item_kind(table, self._tables[table].key_of(found[0])) if found else table
+    def _partition_of(self, table_name: str, index: str, items: Sequence[Item]) -> Partition:
+        """Return the partition of the items that were read; of none, the kind is the table."""
+        table = self._tables[table_name]
+        found = [item for item in items if all(part in item for part in table.key)]
+        if not found:
+            return Partition(Place(table_name, index, table_name), "")
+        hash_key = (table.index_named(index) if index else table).key[0]
+        kind = item_kind(table_name, table.key_of(found[0]))
+        return Partition(Place(table_name, index, kind), _text_of(found[0][hash_key]))
+
+
+def _text_of(value: Mapping[str, Any]) -> str:
+    return str(next(iter(value.values())))
 
 
 def _billed_sqs_requests(call: Call) -> int:

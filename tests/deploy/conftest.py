@@ -13,7 +13,7 @@ from local.runtime.template import REGION
 from tests.deploy.deployment import Deployment, read_outputs, run
 from tests.deploy.emulator import ACCOUNT, Emulator, run_emulator, tail
 from tests.deploy.polling import wait_until
-from tests.deploy.readme import deploy_commands, fill_in
+from tests.deploy.readme import deploy_commands, fill_in, parse_export
 
 PROBE = "duecourse-probe"
 PROBE_ARN = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{PROBE}"
@@ -36,30 +36,54 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
 def readme_output(emulator: Emulator) -> str:
     """Run the commands of README's section, and return what they print.
 
-    The stack has one parameter more than README's: without it, tasks can call no function.
+    The stack has one parameter more than README's: without it, tasks can call no function. Each
+    command has a shell of its own, so what is exported is given to the later ones.
     """
-    printed = ""
+    printed, exported = "", dict[str, str]()
     _create_probe(emulator)
     parameters = {"LambdaFunctions": PROBE_ARN}
     for command in deploy_commands():
         outputs = read_outputs(emulator) if printed else {}
-        printed += run(fill_in(command, outputs), emulator, confirm="y\n", parameters=parameters)
+        filled = fill_in(command, outputs, _find_token(printed))
+        if (export := parse_export(filled)) is not None:
+            exported |= [export]
+            continue
+        if exported:
+            _wait_for_token(_find_deployment(emulator, printed))
+        printed += run(filled, emulator, confirm="y\n", parameters=parameters, variables=exported)
     return printed
 
 
 @pytest.fixture(scope="session")
 def deployment(emulator: Emulator, readme_output: str) -> Deployment:
-    found = _TOKEN.findall(readme_output)
-    assert found, f"no token was printed:\n{readme_output}"
-    deployed = Deployment(emulator, read_outputs(emulator), found[-1])
-    # The authorizer may have read the tokens just before this one was made, and API Gateway
-    # remembers an answer, too.
+    deployed = _find_deployment(emulator, readme_output)
+    _wait_for_token(deployed)
+    return deployed
+
+
+def _find_deployment(emulator: Emulator, printed: str) -> Deployment:
+    token = _find_token(printed)
+    assert token, f"no token was printed:\n{printed}"
+    return Deployment(emulator, read_outputs(emulator), token)
+
+
+def _find_token(printed: str) -> str | None:
+    """Return the token that was printed last."""
+    found = _TOKEN.findall(printed)
+    return found[-1] if found else None
+
+
+def _wait_for_token(deployed: Deployment) -> None:
+    """Wait until the token is accepted.
+
+    The authorizer may have read the tokens just before this one was made, and API Gateway
+    remembers an answer, too.
+    """
     wait_until(
         lambda: deployed.call("GET", "/tasks")[0] == 200,
         seconds=_TOKEN_SECONDS,
         message=lambda: "the new token is not accepted",
     )
-    return deployed
 
 
 @pytest.fixture

@@ -51,12 +51,17 @@ class Deployment:
 
 
 def run(
-    command: str, emulator: Emulator, *, confirm: str = "", parameters: Mapping[str, str] = NONE
+    command: str,
+    emulator: Emulator,
+    *,
+    confirm: str = "",
+    parameters: Mapping[str, str] = NONE,
+    variables: Mapping[str, str] = NONE,
 ) -> str:
     """Run a shell command against the emulator and return its output. Fails if it fails.
 
     A `make` in it takes `sam` from the folder of `make_sam_folder`. `parameters` are those of the
-    stack that it deploys.
+    stack that it deploys, `variables` are added to the environment.
     """
     make_sam_folder(ROOT / SAM_VENV)
     environment = {
@@ -71,6 +76,7 @@ def run(
         env={
             **environment,
             **emulator.environment,
+            **variables,
             "MAKEFLAGS": f" -- SAM_VENV={SAM_VENV}",
             "SAM_PARAMETERS": " ".join(f"{name}={value}" for name, value in parameters.items()),
         },

@@ -10,6 +10,8 @@ from local.runtime.template import ROOT
 _SECTION = re.compile(r"^## Deploy\n(.*?)^## ", re.MULTILINE | re.DOTALL)
 _CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _OUTPUT = re.compile(r"<the output (\w+)>")
+_TOKEN = "<the token>"
+_EXPORT = re.compile(r"export (\w+)=(.*)")
 
 
 def deploy_commands() -> list[str]:
@@ -19,6 +21,14 @@ def deploy_commands() -> list[str]:
     return [line.strip() for block in blocks for line in block.splitlines() if line.strip()]
 
 
-def fill_in(command: str, outputs: Mapping[str, str]) -> str:
-    """Replace `<the output Name>` by its value."""
-    return _OUTPUT.sub(lambda match: outputs[match[1]], command)
+def fill_in(command: str, outputs: Mapping[str, str], token: str | None) -> str:
+    """Replace `<the output Name>` by its value, and `<the token>` by the one that was printed."""
+    assert _TOKEN not in command or token, f"no token was printed before: {command}"
+    filled = _OUTPUT.sub(lambda match: outputs[match[1]], command)
+    return filled.replace(_TOKEN, token or "")
+
+
+def parse_export(command: str) -> tuple[str, str] | None:
+    """Return name and value if the command is an `export`, which later commands need."""
+    match = _EXPORT.fullmatch(command)
+    return (match[1], match[2]) if match else None

@@ -28,6 +28,13 @@ def test_the_readme_deploys_a_stack_that_its_token_opens(deployment: Deployment)
     assert deployment.call("GET", "/tasks", token="guessed")[0] == 401
 
 
+def test_the_readme_creates_a_reminder_that_is_delivered(deployment: Deployment) -> None:
+    [reminder] = [one for one in _items(deployment, "/tasks") if one["description"] == "stretch"]
+
+    assert reminder["channel"] == "log"
+    _wait_for(deployment, reminder["id"], lambda one: one["status"] == "completed", 2 * RUN_SECONDS)
+
+
 def test_the_command_line_reaches_the_deployed_stack(deployment: Deployment) -> None:
     prefix = f"DUECOURSE_URL='{deployment.url}' DUECOURSE_TOKEN={deployment.token}"
     printed = run(f"{prefix} .venv/bin/duecourse tasks --json", deployment.emulator)

@@ -49,6 +49,29 @@ def test_no_request_of_the_api_is_refused_when_it_redrives_an_executed_action(
     assert task["id"] in {one["task_id"] for one in executed}
 
 
+@pytest.mark.fault_may_miss
+def test_the_role_of_the_api_lets_it_erase_a_deleted_task_when_it_redrives(
+    client: StackClient,
+) -> None:
+    """Erasing updates audit entries, so the role cannot refuse UpdateItem for their keys."""
+    task = create_action(client, SUCCESS)
+    client.advance("10m")
+    throttle_journal(client)
+    assert client.call("DELETE", f"/tasks/{task['id']}").status == 200
+    client.advance("23h30m")
+    assert client.call("DELETE", "/_local/faults").status == 200
+    calls: list[Call] = []
+    client.stack.calls.on_aws_call = calls.append
+
+    assert client.call("POST", "/dead-letters/redrive").body["left"] == []
+
+    updates = [one for one in calls if one.function == "api" and one.operation == "UpdateItem"]
+    erasing = [keys for call in updates if AUDIT_DAY in (keys := _journal_keys(call))]
+    assert erasing
+    for keys in erasing:
+        assert not is_denied("api", ("dynamodb:UpdateItem", "JournalTable"), keys)
+
+
 def _journal_keys(call: Call) -> list[str]:
     """Return the partition keys of the journal that a request writes to."""
     body: dict[str, Any] = call.body

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.capacity import AIMS, LAMBDA_CONCURRENCY, read_concurrency
+from bench.capacity import (
+    AIMS,
+    LAMBDA_CONCURRENCY,
+    PAGE,
+    find_limits,
+    read_concurrency,
+    read_settings,
+    retries_per_minute,
+    run_seconds_at_full_retries,
+)
+from bench.capacity_loads import measure_failure
 from local.runtime.template import resources_of_type
 
 Template = dict[str, Any]
 WORK, SLOW_WORK = ("worker", "WorkQueue"), ("worker", "SlowWorkQueue")
 # The HTTP API at its default rate with 50 ms a request, its authorizer, the streams, the schedules.
 OTHER_FUNCTIONS = 200
+SECONDS_PER_MESSAGE = 0.3  # of a slow chat platform
+LONG_RUN_SECONDS = 5  # of a call to a language model
 
 
 def test_every_queue_is_read_with_a_maximum_concurrency(template: Template) -> None:
@@ -33,9 +45,33 @@ def test_the_bound_of_reminders_reaches_the_aim_with_a_slow_chat_platform(
     template: Template,
 ) -> None:
     """Each message of a batch of ten waits for the platform, one after the other."""
-    seconds_per_message = 0.3
+    assert read_concurrency(template)[WORK] / SECONDS_PER_MESSAGE >= AIMS["tasks"]
 
-    assert read_concurrency(template)[WORK] / seconds_per_message >= AIMS["tasks"]
+
+def test_the_retry_throttle_is_within_what_the_workers_take(template: Template) -> None:
+    """CloudFormation cannot compute a default from another, so this holds them together."""
+    retries = retries_per_minute(template)
+
+    assert run_seconds_at_full_retries(template) >= LONG_RUN_SECONDS
+    assert retries / 60 <= read_concurrency(template)[WORK] / SECONDS_PER_MESSAGE
+
+
+def test_the_retry_throttle_is_within_what_failures_take(template: Template) -> None:
+    first = find_limits(measure_failure(), read_settings(template))[0]
+
+    assert retries_per_minute(template) / 60 <= first.per_second
+
+
+def test_the_page_states_the_proportion_of_retries_and_workers(template: Template) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+
+    stated = (
+        f"`RetriesPerMinute` {retries_per_minute(template):,} and `SlowWorkConcurrency`"
+        f" {read_concurrency(template)[SLOW_WORK]}: runs of up to"
+        f" {run_seconds_at_full_retries(template):g} seconds"
+    )
+
+    assert stated in page
 
 
 def test_the_bounds_of_the_worker_are_parameters(template: Template) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +18,10 @@ from botocore.exceptions import (
     BotoCoreError,
     ClientError,
     NoCredentialsError,
+    NoRegionError,
     PartialCredentialsError,
 )
+from botocore.parsers import ResponseParserError
 
 from local.cli.doctor.samconfig import DeployConfig
 from local.cli.errors import CommandFailedError
@@ -30,6 +34,8 @@ _NO_REGION = (
 _NO_CREDENTIALS = (
     "no AWS credentials found: export AWS_PROFILE, or run `aws configure` or `aws sso login`"
 )
+_LOCAL_STACK = "the local stack has no"  # AwsGateway's answer
+_IS_LOCAL = "the endpoint of AWS_ENDPOINT_URL is a local stack: run `duecourse doctor`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +60,39 @@ def find_region() -> str | None:
 
 def find_caller() -> Caller:
     """Return who the credentials belong to. Raises CommandFailedError with one line."""
-    try:
+    refused, failed = "AWS refused the credentials", "the AWS credentials cannot be checked"
+    with explain_errors(refused=refused, failed=failed):
         region = find_region()
         if not region:
             raise CommandFailedError(_NO_REGION)
         identity = make_client("sts").get_caller_identity()
+    return Caller(identity["Account"], identity["Arn"], region)
+
+
+@contextmanager
+def explain_errors(*, refused: str, failed: str) -> Iterator[None]:
+    """Raise CommandFailedError with one line instead of botocore's errors.
+
+    `refused` is said of a request that AWS answers with an error, `failed` of one that it does not.
+    """
+    try:
+        yield
     except (NoCredentialsError, PartialCredentialsError):
         raise CommandFailedError(_NO_CREDENTIALS) from None
+    except NoRegionError:
+        raise CommandFailedError(_NO_REGION) from None
     except ClientError as error:
         details = error.response.get("Error", {})
         reason = f"{details.get('Code')}: {details.get('Message')}"
-        raise CommandFailedError(f"AWS refused the credentials ({reason})") from None
+        raise CommandFailedError(f"{refused} ({reason})") from None
     except BotoCoreError as error:
-        raise CommandFailedError(f"the AWS credentials cannot be checked: {error}") from None
-    return Caller(identity["Account"], identity["Arn"], region)
+        raise CommandFailedError(f"{failed}: {error}") from None
+    except ResponseParserError as error:
+        # The services asked first answer in XML. The local stack has neither, and says so in JSON.
+        if _LOCAL_STACK in str(error):
+            raise CommandFailedError(_IS_LOCAL) from None
+        endpoint = os.environ.get("AWS_ENDPOINT_URL", "the endpoint")
+        raise CommandFailedError(f"{failed}: {endpoint} does not answer as AWS does") from None
 
 
 def to_reachable_url(api_url: str) -> str:

@@ -14,7 +14,13 @@ from local.cli.client.http import ApiClient
 from local.cli.client.run_request import print_json
 from local.cli.client.screen import Screen
 from local.cli.client.server import Server, server_from_env
-from local.cli.doctor.aws import find_caller, find_region, to_reachable_url, use_config
+from local.cli.doctor.aws import (
+    explain_errors,
+    find_caller,
+    find_region,
+    to_reachable_url,
+    use_config,
+)
 from local.cli.doctor.deployed_stack import DeployedStack, read_stack
 from local.cli.doctor.examine import (
     LOCAL_PATIENCE,
@@ -88,7 +94,11 @@ def print_preflight(options: argparse.Namespace) -> None:
 
 
 def print_next_steps(options: argparse.Namespace) -> None:
-    stack = read_stack(_use_stack_name(options))
+    """Print what to do after a deployment. Raises CommandFailedError with one line."""
+    name = _use_stack_name(options)
+    refused, unread = f"AWS refused to describe {name}", f"the stack {name} cannot be read"
+    with explain_errors(refused=refused, failed=unread):
+        stack = read_stack(name)
     lines = format_next_steps(stack, _api_url(options, stack))
     if options.json:
         print_json({"next_steps": lines})

@@ -7,7 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
+from duecourse.app import queues, stores
+from duecourse.usecases.dead_letters import repair_lost
 
+from functions.api.routes import dead_letters
 from tests.simulation.test_failures import create_action
 from tests.support.stack_client import StackClient, running_stack
 
@@ -131,3 +135,127 @@ def test_a_letter_whose_records_are_gone_repairs_the_tasks_from_their_items(
     [newest, *_] = client.items(f"/errors?category={last['category']}")
     assert newest["id"] == task["run_id"]
     assert len(client.outbox("ada")) == sent_before + 1
+
+
+def lose_records(client: StackClient) -> None:
+    client.add_fault(
+        function="deadletter",
+        call="dynamodbstreams.GetShardIterator",
+        kind="error",
+        error={"code": "TrimmedDataAccessException", "status": 400},
+        times=FOREVER,
+    )
+
+
+def create_successes(client: StackClient, people: Sequence[str]) -> None:
+    for name in people:
+        create_action(client, SUCCESS, sender_id=name, reply_target=name)
+
+
+def redrive_all(client: StackClient) -> list[dict[str, Any]]:
+    """Redrive with a queue that remembers nothing, as in the container of another function."""
+    queues.notification_queue.cache_clear()
+    left = client.call("POST", "/dead-letters/redrive").body["left"]
+    client.advance("1m")
+    return list(left)
+
+
+def lose_some_successes(client: StackClient, processed: Sequence[str], lost: Sequence[str]) -> None:
+    """Complete the tasks of all people within a minute, those of `lost` without the journal.
+
+    Another shard of the stream would lose its records like this.
+    """
+    create_successes(client, processed)
+    client.advance("20s")
+    throttle_journal(client)
+    lose_records(client)
+    create_successes(client, lost)
+    client.advance("2h30m")
+    assert client.call("DELETE", "/_local/faults").status == 200
+    client.advance("2m")
+
+
+def assert_told_once(client: StackClient, people: Sequence[str]) -> None:
+    for name in people:
+        assert [one["text"].partition(":")[0] for one in client.outbox(name)] == ["Done"], name
+
+
+def test_of_the_successes_only_those_that_were_lost_are_counted_and_told_again(
+    forgetful: StackClient,
+) -> None:
+    client = forgetful
+    processed, lost = [f"p{n}" for n in range(4)], [f"l{n}" for n in range(4)]
+    lose_some_successes(client, processed, lost)
+    assert counts(client) == (0, 0, 4)
+    letters = stores.dead_letters()
+    [first, *_] = letters.list_letters()
+
+    assert redrive_all(client) == []
+    assert counts(client) == (0, 0, 8)
+    assert_told_once(client, [*processed, *lost])
+
+    client.advance("26h")  # the day is summed up, and the hour of counting is another one
+    letters.save(first)
+    assert redrive_all(client) == []
+    assert counts(client) == (0, 0, 8)
+    assert_told_once(client, [*processed, *lost])
+
+
+def test_a_repair_goes_on_where_the_last_request_stopped(
+    forgetful: StackClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = forgetful
+    monkeypatch.setattr(repair_lost, "MAX_REBUILT", 2)
+    monkeypatch.setattr(repair_lost, "_PAGE_SIZE", 2)
+    lost = [f"l{n}" for n in range(5)]
+    lose_some_successes(client, [], lost)
+    requests = 0
+    while left := redrive_all(client):
+        requests += 1
+        assert counts(client) == (0, 0, 2 * requests)
+        assert {one["reason"] for one in left} == {repair_lost.GOES_ON}
+    assert requests == 2
+    assert counts(client) == (0, 0, 5)
+    assert_told_once(client, lost)
+
+
+def test_whoever_could_not_be_told_during_a_repair_is_told_by_the_next_one(
+    forgetful: StackClient,
+) -> None:
+    client = forgetful
+    lost = [f"l{n}" for n in range(3)]
+    lose_some_successes(client, [], lost)
+    client.add_fault(function="api", call="sqs.SendMessageBatch", kind="throttle", times=FOREVER)
+    assert repair_lost.FAILED_AGAIN in {one["reason"] for one in redrive_all(client)}
+    assert client.call("DELETE", "/_local/faults").status == 200
+    client.advance("26h")  # what is counted from now on is in other pages
+    assert counts(client) == (0, 0, 3)
+    assert redrive_all(client) == []
+    assert counts(client) == (0, 0, 3)
+    assert_told_once(client, lost)
+
+
+def test_a_repair_stops_in_time_and_makes_progress_in_each_request(
+    forgetful: StackClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = forgetful
+    lost = [f"l{n}" for n in range(4)]
+    lose_some_successes(client, [], lost)
+    for n in range(1, 4):
+        has_time = iter([True])  # for the first letter of the request, and then no more
+        monkeypatch.setattr(dead_letters, "_has_time", lambda left=has_time: next(left, False))
+        assert redrive_all(client) != []
+        assert counts(client) == (0, 0, n)
+    monkeypatch.undo()
+    assert redrive_all(client) == []
+    assert counts(client) == (0, 0, 4)
+    assert_told_once(client, lost)
+
+
+def test_a_success_that_older_code_may_have_counted_is_left_out(forgetful: StackClient) -> None:
+    client = forgetful
+    lose_some_successes(client, [], ["ada"])
+    CounterItem("2026-02-17", "lateness").save()
+    assert redrive_all(client) == []
+    assert client.outbox("ada") == []
+    assert counts(client) == (0, 0, 0)

@@ -6,41 +6,47 @@ the stream, but a task still holds its last run. Earlier runs of a series are lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from duecourse.domain.dispatch.unjournaled import StreamPosition
 from duecourse.domain.events.stream_change import StreamChange
+from duecourse.domain.journal.run_record import closing_events
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.utc_days import utc_day
 from duecourse.ports.journal import Journal
+from duecourse.usecases.journal.counted_runs import CountedRuns
 
 CLOCK_SLACK = timedelta(minutes=5)
 
 
 def find_lost_change(
-    task: Task,
-    journal: Journal,
-    list_counted: Callable[[str], Set[str]],
-    *,
-    since: datetime,
-    until: datetime,
+    task: Task, journal: Journal, counted: CountedRuns, *, position: StreamPosition, now: datetime
 ) -> StreamChange | None:
     """Return the change that ended the task's last run, if the journal or the counters lack it.
 
-    None if the run did not end between `since` and `until`. A success that closed its task is never
-    recorded, so it counts as missing. `list_counted` returns the ids of the failed runs that were
-    counted on a UTC day.
+    None if the run did not end in the time of `position`. A success that closed its task has no
+    record, so its name in the counters decides. If older code counted without names, nothing can
+    tell, and it counts as processed: nobody is told twice.
     """
+    change = derive_change(task, position)
+    if change is None or task.run is None or counted.has_name(task.run, now=now):
+        return None
+    if any(record.run.id == task.run.id for record in journal.list_runs(task.id)):
+        return change if _has_name_if_counted(task.run) else None
+    is_unknown = closing_events(task) and not counted.has_names_since(task.run, now=now)
+    return None if is_unknown else change
+
+
+def derive_change(task: Task, position: StreamPosition) -> StreamChange | None:
+    """Return the change that ended the task's last run, if that was in the time of `position`."""
     run = task.run
     if run is None or run.ended_at is None:
         return None
-    if not since - CLOCK_SLACK <= run.ended_at <= until + CLOCK_SLACK:
-        return None
-    is_recorded = any(record.run.id == run.id for record in journal.list_runs(task.id))
-    if is_recorded and _is_counted(run, list_counted):
+    since, until = position.started_at - CLOCK_SLACK, position.ended_at + CLOCK_SLACK
+    if not since <= run.ended_at <= until:
         return None
     return StreamChange(
         sequence_number=str(task.version),
@@ -51,16 +57,12 @@ def find_lost_change(
     )
 
 
-def _is_counted(run: Run, list_counted: Callable[[str], Set[str]]) -> bool:
-    """Return whether a recorded run was counted, too. The counters name those that failed.
+def _has_name_if_counted(run: Run) -> bool:
+    """Return whether the counters name such a recorded run: one that failed on a single day.
 
-    Those that did not begin and end on one day are not named; they were counted with their record,
-    most likely.
+    The others were counted with their record, most likely.
     """
-    ended_at = run.ended_or_started_at
-    if not run.is_failure or utc_day(run.started_at) != utc_day(ended_at):
-        return True
-    return run.id in list_counted(utc_day(ended_at))
+    return run.is_failure and utc_day(run.started_at) == utc_day(run.ended_or_started_at)
 
 
 def _before_end(task: Task, run: Run) -> Task:

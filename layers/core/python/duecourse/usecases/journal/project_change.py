@@ -6,7 +6,7 @@ Nothing is stored here, so the same change always gives the same result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from duecourse.domain.chat.chat_address import ChatAddress
@@ -73,6 +73,9 @@ def project_change(
         tracker=find_changed_tracker(old, new),
         correction=find_learned_correction(old, new, run, at=at) if run else None,
         events=build_live_events(old, new, at=at),
-        notifications=notifications_for(old, new, settings.operator_chats),
+        notifications=[
+            replace(one, changed_at=at)
+            for one in notifications_for(old, new, settings.operator_chats)
+        ],
         increments=increments,
     )

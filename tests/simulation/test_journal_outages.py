@@ -279,3 +279,30 @@ def test_a_success_that_older_code_may_have_counted_is_left_out(forgetful: Stack
     assert redrive_all(client) == []
     assert client.outbox("ada") == []
     assert counts(client) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_a_repair_does_not_repeat_an_end_that_the_journal_has(
+    forgetful: StackClient, is_cancelled: bool
+) -> None:
+    client = forgetful
+    throttle_journal(client)
+    lose_records(client)
+    task = create_action(client, REFUSED, sender_id="ada", reply_target="ada")
+    client.advance("3h")
+    assert client.task(task["id"])["status"] == "blocked"
+    assert client.call("DELETE", "/_local/faults").status == 200
+    if is_cancelled:
+        assert client.call("POST", f"/tasks/{task['id']}/cancel").status == 200
+    client.advance("27h")  # nobody answers
+    told = client.outbox("ada")
+
+    assert redrive_all(client) == []
+    end = "task:cancelled" if is_cancelled else "task:failed"
+    assert history_of(client, task) == [
+        *("task:created", "task:started", "task:retry_executed"),
+        *("task:recovery_action", "task:escalated", end),
+    ]
+    assert client.outbox("ada") == told
+    assert len(told) == (0 if is_cancelled else 1)
+    assert counts(client)[0] == 1

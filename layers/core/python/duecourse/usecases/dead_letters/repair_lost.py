@@ -37,7 +37,8 @@ class _Repair:
         """Process those that failed before. They may be counted, and were not notified."""
         for task_id in task_ids:
             try:
-                change = derive_change(self.deps.store.get(task_id), self.position)
+                task = self.deps.store.get(task_id)
+                change = derive_change(task, self.deps.journal_deps.journal, self.position)
             except UnknownTaskError:
                 continue
             except UnreadableItemError:

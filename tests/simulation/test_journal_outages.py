@@ -78,7 +78,7 @@ def test_after_an_hour_of_throttling_every_history_is_complete_and_everybody_was
     assert client.items("/dead-letters") == []
 
 
-def test_after_an_outage_only_what_is_still_true_is_told_and_every_end_once(
+def test_after_an_outage_people_are_notified_of_what_is_still_true_and_of_every_end_once(
     client: StackClient,
 ) -> None:
     throttle_journal(client)
@@ -96,7 +96,7 @@ def test_after_an_outage_only_what_is_still_true_is_told_and_every_end_once(
     assert client.task(waiting["id"])["status"] == "pending"
     assert all("Next retry" in one["text"] for one in client.outbox("bob"))
     assert client.task(recovered["id"])["status"] == "completed"
-    assert len(client.outbox("cy")) == 2  # a change that is not old is told as before
+    assert len(client.outbox("cy")) == 2  # a change that is not old is notified as before
 
 
 def test_changes_that_the_journal_could_not_process_in_time_can_be_redriven(
@@ -195,12 +195,12 @@ def lose_some_successes(client: StackClient, processed: Sequence[str], lost: Seq
     client.advance("2m")
 
 
-def assert_told_once(client: StackClient, people: Sequence[str]) -> None:
+def assert_notified_once(client: StackClient, people: Sequence[str]) -> None:
     for name in people:
         assert [one["text"].partition(":")[0] for one in client.outbox(name)] == ["Done"], name
 
 
-def test_of_the_successes_only_those_that_were_lost_are_counted_and_told_again(
+def test_of_the_successes_only_those_that_were_lost_are_counted_and_notified(
     forgetful: StackClient,
 ) -> None:
     client = forgetful
@@ -212,13 +212,13 @@ def test_of_the_successes_only_those_that_were_lost_are_counted_and_told_again(
 
     assert redrive_all(client) == []
     assert counts(client) == (0, 0, 8)
-    assert_told_once(client, [*processed, *lost])
+    assert_notified_once(client, [*processed, *lost])
 
     client.advance("26h")  # the day is summed up, and the hour of counting is another one
     letters.save(first)
     assert redrive_all(client) == []
     assert counts(client) == (0, 0, 8)
-    assert_told_once(client, [*processed, *lost])
+    assert_notified_once(client, [*processed, *lost])
 
 
 def test_a_repair_goes_on_where_the_last_request_stopped(
@@ -236,10 +236,10 @@ def test_a_repair_goes_on_where_the_last_request_stopped(
         assert {one["reason"] for one in left} == {repair_lost.GOES_ON}
     assert requests == 2
     assert counts(client) == (0, 0, 5)
-    assert_told_once(client, lost)
+    assert_notified_once(client, lost)
 
 
-def test_whoever_could_not_be_told_during_a_repair_is_told_by_the_next_one(
+def test_a_notification_that_a_repair_could_not_send_is_sent_by_the_next_one(
     forgetful: StackClient,
 ) -> None:
     client = forgetful
@@ -252,7 +252,7 @@ def test_whoever_could_not_be_told_during_a_repair_is_told_by_the_next_one(
     assert counts(client) == (0, 0, 3)
     assert redrive_all(client) == []
     assert counts(client) == (0, 0, 3)
-    assert_told_once(client, lost)
+    assert_notified_once(client, lost)
 
 
 def test_a_repair_stops_in_time_and_makes_progress_in_each_request(
@@ -269,7 +269,7 @@ def test_a_repair_stops_in_time_and_makes_progress_in_each_request(
     monkeypatch.undo()
     assert redrive_all(client) == []
     assert counts(client) == (0, 0, 4)
-    assert_told_once(client, lost)
+    assert_notified_once(client, lost)
 
 
 def test_a_success_that_older_code_may_have_counted_is_left_out(forgetful: StackClient) -> None:
@@ -295,7 +295,7 @@ def test_a_repair_does_not_repeat_an_end_that_the_journal_has(
     if is_cancelled:
         assert client.call("POST", f"/tasks/{task['id']}/cancel").status == 200
     client.advance("27h")  # nobody answers
-    told = client.outbox("ada")
+    before = client.outbox("ada")
 
     assert redrive_all(client) == []
     end = "task:cancelled" if is_cancelled else "task:failed"
@@ -303,6 +303,6 @@ def test_a_repair_does_not_repeat_an_end_that_the_journal_has(
         *("task:created", "task:started", "task:retry_executed"),
         *("task:recovery_action", "task:escalated", end),
     ]
-    assert client.outbox("ada") == told
-    assert len(told) == (0 if is_cancelled else 1)
+    assert client.outbox("ada") == before
+    assert len(before) == (0 if is_cancelled else 1)
     assert counts(client)[0] == 1

@@ -23,6 +23,7 @@ from duecourse.adapters.aws.dynamodb.counters import (
 )
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
 from duecourse.domain.errors import StalePageError
+from duecourse.domain.journal.counted_runs import counted_run_increment, counted_run_name
 from duecourse.domain.journal.counter_page import CountedChange
 from duecourse.domain.journal.counters import count_change
 from duecourse.domain.journal.increment import Increment, merge_increments
@@ -582,3 +583,23 @@ def test_a_counted_page_is_compressed(counters: DynamoCounters) -> None:
     counters.add(SHARD, changes(1))
     [item] = CounterItem.scan()
     assert zlib.decompress(item.counted).startswith(b'{"2026-02-17":{"c":[{"n":1}')
+
+
+def test_runs_that_were_counted_by_name_are_listed_by_the_day_of_counting(
+    counters: DynamoCounters,
+) -> None:
+    runs = [replace(a_failed_run(), id=f"run-{n}") for n in range(40)]
+    named = [
+        CountedChange(n, NOW, [counted_run_increment(run, counted_at=NOW)])
+        for n, run in enumerate(runs)
+    ]
+    counters.add(SHARD, named[:20])
+    counters.add("redriven", named[10:])
+    assert counters.list_counted_runs(TODAY) == {counted_run_name(run) for run in runs}
+    assert counters.list_counted_runs("2026-02-18") == frozenset()
+    assert counters.list_failed_runs(TODAY) == []
+
+
+def test_a_day_that_older_code_counted_has_no_complete_names(counters: DynamoCounters) -> None:
+    CounterItem(TODAY, "lateness").save()
+    assert counters.list_counted_runs(TODAY) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -47,6 +48,7 @@ def _parse_ids(value: Any) -> list[str]:
 
 
 LISTED_BODY_LIMIT = 2_000  # characters
+RESERVED_MS = 6_000  # for the change or page in hand, should each of its calls be slow
 SEARCHED_BODY_LIMIT = 4 * LISTED_BODY_LIMIT  # more, because half of a secret is not recognized
 QUERY = Query({"limit": integer_up_to(100, default=50), "cursor": CURSOR})
 IDS = Reader(_parse_ids, {"type": "array", "items": {"type": "string"}, "maxItems": MAX_BATCH_SIZE})
@@ -100,12 +102,13 @@ def redrive_dead_letters() -> Response[str]:
     is processed again. Without `ids`, this redrives as many as one
     request can. `left` lists the ones that stay, each with the reason.
     """
+    rejournal_deps = cache(lambda: journaling.rejournal_deps(has_time=_has_time))
     result = redrive(
         _read_ids(router.current_event.raw_event),
         dead_letters=stores.dead_letters(),
         source_queues=queues.source_queues(),
         store=stores.task_store(),
-        rejournal=lambda letter: rejournal(letter, journaling.rejournal_deps()),
+        rejournal=lambda letter: rejournal(letter, rejournal_deps()),
     )
     return json_response({"redriven": result.sent, "left": _skipped_to_json(result.skipped)})
 
@@ -134,6 +137,10 @@ def drop_dead_letters() -> Response[str]:
     dropped = [letter.id for letter in found]
     left = {one: NOT_FOUND for one in ids if one not in dropped}
     return json_response({"dropped": dropped, "left": _skipped_to_json(left)})
+
+
+def _has_time() -> bool:
+    return bool(router.lambda_context.get_remaining_time_in_millis() > RESERVED_MS)
 
 
 def letter_to_json(letter: DeadLetter) -> dict[str, Any]:

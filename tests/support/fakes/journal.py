@@ -9,6 +9,7 @@ from datetime import date, datetime
 from duecourse.domain.chat.audit_operator import OperatorChange
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.journal.audit_api import ApiChange
+from duecourse.domain.journal.counted_runs import read_counted_runs
 from duecourse.domain.journal.counter_page import NO_PAGE, CountedChange, CounterPage
 from duecourse.domain.journal.failed_runs import FailedRun, read_failed_runs
 from duecourse.domain.journal.failure_tracker import FailureTracker
@@ -85,6 +86,10 @@ class MemoryCounters:
     def list_failed_runs(self, day: str) -> Sequence[FailedRun]:
         increments = [one for page in self.pages.values() for one in page.increments]
         return sorted(read_failed_runs(one for one in increments if one.day == day))
+
+    def list_counted_runs(self, day: str) -> Set[str] | None:
+        increments = [one for page in self.pages.values() for one in page.increments]
+        return read_counted_runs(one for one in increments if one.day == day)
 
     def compact(self, *, now: datetime) -> int:
         raise NotImplementedError("no unit test compacts counters")

@@ -16,6 +16,7 @@ from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status
 from duecourse.usecases.chat.deliver_notification import (
+    LATE_AFTER,
     DeliveryOutcome,
     DeliveryResult,
     NotificationDeps,
@@ -150,6 +151,18 @@ def test_a_deferred_notification_that_became_stale_is_not_sent(kind: Notificatio
     outcome = harness.deliver(kind=kind, run_id="run-1", is_redelivery=True).outcome
     assert outcome is (DeliveryOutcome.STALE if kind.can_become_stale else DeliveryOutcome.SENT)
     assert bool(harness.channel.targets) is not kind.can_become_stale
+
+
+@pytest.mark.parametrize("kind", NotificationKind)
+def test_a_notification_about_an_old_change_that_became_stale_is_not_sent(
+    kind: NotificationKind,
+) -> None:
+    """Its task no longer exists, and the journal was late."""
+    harness = Harness(notify=NotifyLevel.ALL)
+    recent = harness.deliver(kind=kind, run_id="run-1", changed_at=NOW - LATE_AFTER)
+    assert recent.outcome is DeliveryOutcome.SENT
+    old = harness.deliver(kind=kind, run_id="run-1", changed_at=NOW - LATE_AFTER - MINUTE)
+    assert old.outcome is (DeliveryOutcome.STALE if kind.can_become_stale else DeliveryOutcome.SENT)
 
 
 def test_a_deferred_notification_that_still_applies_is_sent() -> None:

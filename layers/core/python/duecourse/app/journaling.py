@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from duecourse.domain.errors import PublishError
     from duecourse.domain.events.stream_change import StreamChange
-    from duecourse.usecases.dead_letters.rejournal import RejournalDeps
+    from duecourse.usecases.dead_letters.process_again import RejournalDeps
     from duecourse.usecases.journal.process_changes import JournalDeps
 
 
@@ -48,10 +48,14 @@ def journal_deps(
     )
 
 
-def rejournal_deps() -> RejournalDeps:
-    """Return what redriving a letter of the journal needs. What fails again stays a dead letter."""
+def rejournal_deps(*, has_time: Callable[[], bool]) -> RejournalDeps:
+    """Return what redriving letters of the journal needs, for the letters of one request.
+
+    What fails again stays a dead letter.
+    """
     from duecourse.adapters.aws.dynamodb.stream import parse_change
-    from duecourse.usecases.dead_letters.rejournal import RejournalDeps
+    from duecourse.usecases.dead_letters.process_again import RejournalDeps
+    from duecourse.usecases.journal.counted_runs import CountedRuns
 
     def fail_again(change: StreamChange, error: Exception) -> None:
         del change
@@ -61,4 +65,11 @@ def rejournal_deps() -> RejournalDeps:
         set_aside=fail_again, on_retry=lambda *_: None, on_publish_error=lambda _: None
     )
     deps = replace(deps, journal=stores.redrive_journal())
-    return RejournalDeps(parse_change, deps, stores.task_store())
+    return RejournalDeps(
+        parse_change=parse_change,
+        journal_deps=deps,
+        store=stores.task_store(),
+        dead_letters=stores.dead_letters(),
+        counted_runs=CountedRuns(deps.counters),
+        has_time=has_time,
+    )

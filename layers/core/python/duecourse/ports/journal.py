@@ -150,6 +150,11 @@ class Counters(Protocol):
         """Return the runs that failed on the UTC day and were counted by their names, by their
         end. Eventually consistent."""
 
+    def list_counted_runs(self, day: str) -> Set[str] | None:
+        """Return the names of the runs that were counted on the UTC day by name: those that closed
+        their tasks with success, and redriven ones. None if older code counted some of that day
+        without names. Strongly consistent."""
+
     def compact(self, *, now: datetime) -> int:
         """Sum up the days that are over for good, so that reading them is cheap. Idempotent.
         Return how many."""

@@ -25,7 +25,8 @@ class Notification:
     `sender_id` is the task's owner, whose notify level and quiet hours apply; without it the
     notification is delivered at once. `owner_requested_at` is when the owner requested the run,
     `run_id` the run it reports. `reply_to` is the message that it replies to, if it is a reply.
-    `waiting_since` is when its channel was first found to have no valid token.
+    `waiting_since` is when its channel was first found to have no valid token, `changed_at` when
+    the change that it reports was written.
     """
 
     channel: str
@@ -39,6 +40,7 @@ class Notification:
     run_id: str | None = None
     reply_to: Message | None = None
     waiting_since: datetime | None = None
+    changed_at: datetime | None = None
 
     @property
     def owner(self) -> Owner | None:
@@ -68,6 +70,7 @@ class Notification:
             "run_id": self.run_id,
             "reply_to": self.reply_to.to_json() if self.reply_to else None,
             "waiting_since": to_text_or_none(self.waiting_since),
+            "changed_at": to_text_or_none(self.changed_at),
         }
         present = {name: value for name, value in optional.items() if value is not None}
         return required | present | self.message.to_json()
@@ -93,6 +96,7 @@ class Notification:
             owner_requested_at=StoredFields.of(fields).instant("wanted_at"),
             run_id=text_or_none(fields.get("run_id")),
             waiting_since=StoredFields.of(fields).instant("waiting_since"),
+            changed_at=StoredFields.of(fields).instant("changed_at"),
             reply_to=Message.from_json(fields["reply_to"]) if fields.get("reply_to") else None,
         )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from duecourse.domain.time.instant import from_text
 
 Record = dict[str, Any]
+_PROGRESS = "repair"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,19 @@ class UnjournaledRecords:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RepairProgress:
+    """How far a repair has come: the page of tasks to go on with, and the tasks that failed."""
+
+    cursor: str | None = None
+    failed: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StreamPosition:
-    """Where in a stream the records are that Lambda gave up on. It does not send the records."""
+    """Where in a stream the records are that Lambda gave up on. It does not send the records.
+
+    `progress`: of repairing the tasks, if the stream no longer has the records.
+    """
 
     stream_arn: str
     shard_id: str
@@ -33,6 +45,7 @@ class StreamPosition:
     started_at: datetime
     ended_at: datetime
     count: int
+    progress: RepairProgress = RepairProgress()
 
 
 def parse_unjournaled(body: str) -> UnjournaledRecords | StreamPosition:
@@ -41,9 +54,16 @@ def parse_unjournaled(body: str) -> UnjournaledRecords | StreamPosition:
         stored = json.loads(body)
         if "records" in stored:
             return _parse_records(stored)
-        return _parse_position(stored["DDBStreamBatchInfo"])
+        position = _parse_position(stored["DDBStreamBatchInfo"])
+        return replace(position, progress=_parse_progress(stored.get(_PROGRESS) or {}))
     except (KeyError, OverflowError, RecursionError, TypeError) as error:
         raise ValueError("not a dead letter of the journal") from error
+
+
+def store_progress(body: str, progress: RepairProgress) -> str:
+    """Return the body of a dead letter with a position, with how far its repair has come."""
+    stored = {"cursor": progress.cursor, "failed": list(progress.failed)}
+    return json.dumps({**json.loads(body), _PROGRESS: stored})
 
 
 def is_journaled(record: Record) -> bool:
@@ -83,4 +103,11 @@ def _parse_position(info: Mapping[str, Any]) -> StreamPosition:
         started_at=from_text(info["approximateArrivalOfFirstRecord"]),
         ended_at=from_text(info["approximateArrivalOfLastRecord"]),
         count=int(info["batchSize"]),
+    )
+
+
+def _parse_progress(stored: Mapping[str, Any]) -> RepairProgress:
+    cursor, failed = stored.get("cursor"), stored.get("failed") or []
+    return RepairProgress(
+        cursor=str(cursor) if cursor else None, failed=tuple(str(one) for one in failed)
     )

@@ -16,8 +16,9 @@ class StreamChange:
 
     `written_at` is the time of the write, rounded down to a second. `is_known` is False if one of
     the two images is unreadable; `new` is then the new task, if at least that one is readable.
-    `counted_at`: when the change is counted, if that is not when it was written. `is_deleted`: a
-    person deleted the task. A task that expired was not deleted, and neither was its history.
+    `counted_at`: when a redriven change is counted. `is_counted`: it was counted before, and is not
+    counted again. `is_deleted`: a person deleted the task. A task that expired was not deleted, and
+    neither was its history.
     """
 
     sequence_number: str
@@ -28,4 +29,5 @@ class StreamChange:
     is_known: bool = True
     breaker_events: Sequence[LiveEvent] = ()
     counted_at: datetime | None = None
+    is_counted: bool = False
     is_deleted: bool = False

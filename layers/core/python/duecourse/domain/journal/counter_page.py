@@ -25,20 +25,26 @@ class CountedChange:
     increments: Sequence[Increment]
 
 
-def split_members(changes: Iterable[CountedChange]) -> tuple[list[CountedChange], list[Increment]]:
-    """Return the changes without the members of their counters, and the members merged."""
+def split_members(
+    changes: Iterable[CountedChange], prefix: str
+) -> tuple[list[CountedChange], list[Increment]]:
+    """Return the changes without the members of the counters with `prefix`, and these merged."""
     found = list(changes)
     members = [
         Increment(one.day, one.counter, members=one.members)
         for change in found
         for one in change.increments
-        if one.members
+        if one.members and one.counter.startswith(prefix)
     ]
     without = [
-        replace(change, increments=[replace(one, members=frozenset()) for one in change.increments])
+        replace(change, increments=[_without_members(one, prefix) for one in change.increments])
         for change in found
     ]
     return without, merge_increments(members)
+
+
+def _without_members(one: Increment, prefix: str) -> Increment:
+    return replace(one, members=frozenset()) if one.counter.startswith(prefix) else one
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from duecourse.domain.chat.notification import Notification
@@ -29,6 +29,8 @@ from duecourse.usecases.limits.channel_pause import (
 )
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps
 from duecourse.usecases.limits.quiet_hours import check_quiet_hours
+
+LATE_AFTER = timedelta(minutes=5)
 
 
 class DeliveryOutcome(StrEnum):
@@ -82,7 +84,8 @@ def deliver_notification(
     has_waited = notification.waiting_since is not None
     if has_waited and (result := _wait_for_channel(notification, deps, now=now)) is not None:
         return result
-    if (is_redelivery or has_waited) and _is_stale(notification, deps.store):
+    is_late = is_redelivery or has_waited or _is_of_old_change(notification, now=now)
+    if is_late and _is_stale(notification, deps.store):
         return DeliveryResult(DeliveryOutcome.STALE)
     try:
         _send(notification, channel, now=now)
@@ -157,6 +160,12 @@ def _mute_or_defer(
         owner_requested_at=notification.owner_requested_at,
     )
     return DeliveryResult(DeliveryOutcome.DEFERRED, deferral.until) if deferral else None
+
+
+def _is_of_old_change(notification: Notification, *, now: datetime) -> bool:
+    """Return whether the journal was late: the task may have changed since."""
+    changed_at = notification.changed_at
+    return changed_at is not None and now - changed_at > LATE_AFTER
 
 
 def _is_stale(notification: Notification, store: TaskStore) -> bool:

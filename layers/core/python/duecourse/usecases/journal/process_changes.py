@@ -186,7 +186,7 @@ def _count(batch: _Batch) -> int:
                 int(change.sequence_number), change.counted_at or change.written_at, one.increments
             )
             for change, one in zip(batch.changes, batch.projected, strict=True)
-            if one.increments
+            if one.increments and not change.is_counted
         ]
         batch.deps.counters.add(batch.shard_id, counted)
     except Exception as error:  # noqa: BLE001 - whatever it is, people are notified

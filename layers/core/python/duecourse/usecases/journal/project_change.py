@@ -6,13 +6,14 @@ Nothing is stored here, so the same change always gives the same result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.events.event import LiveEvent, build_live_events
+from duecourse.domain.journal.counted_runs import counted_run_increment, run_to_name
 from duecourse.domain.journal.counters import count_change
 from duecourse.domain.journal.failed_runs import failed_run_increment, is_named_by_counters
 from duecourse.domain.journal.failure_tracker import FailureTracker, find_changed_tracker
@@ -62,11 +63,19 @@ def project_change(
     entries = to_journal_entries(old, new, at=at, is_named_by_counters=is_named)
     increments = count_change(old, new, late_after=settings.late_after)
     run = ended_run(old, new)
+    if is_named:
+        increments.append(failed_run_increment(new))
+    named = run_to_name(old, new)
+    if named is not None and (entries.record is None or counted_at is not None):
+        increments.append(counted_run_increment(named, counted_at=counted_at or at))
     return ProjectedChange(
         entries=None if entries.is_empty else entries,
         tracker=find_changed_tracker(old, new),
         correction=find_learned_correction(old, new, run, at=at) if run else None,
         events=build_live_events(old, new, at=at),
-        notifications=notifications_for(old, new, settings.operator_chats),
-        increments=[*increments, failed_run_increment(new)] if is_named else increments,
+        notifications=[
+            replace(one, changed_at=at)
+            for one in notifications_for(old, new, settings.operator_chats)
+        ],
+        increments=increments,
     )

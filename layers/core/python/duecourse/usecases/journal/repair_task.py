@@ -6,61 +6,97 @@ the stream, but a task still holds its last run. Earlier runs of a series are lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from duecourse.domain.dispatch.unjournaled import StreamPosition
 from duecourse.domain.events.stream_change import StreamChange
+from duecourse.domain.journal.run_record import closing_events
+from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.utc_days import utc_day
 from duecourse.ports.journal import Journal
+from duecourse.usecases.journal.counted_runs import CountedRuns
 
+_CLOSING_TYPES = (EventType.TASK_FAILED, EventType.TASK_CANCELLED)
 CLOCK_SLACK = timedelta(minutes=5)
 
 
 def find_lost_change(
-    task: Task,
-    journal: Journal,
-    list_counted: Callable[[str], Set[str]],
-    *,
-    since: datetime,
-    until: datetime,
+    task: Task, journal: Journal, counted: CountedRuns, *, position: StreamPosition, now: datetime
 ) -> StreamChange | None:
     """Return the change that ended the task's last run, if the journal or the counters lack it.
 
-    None if the run did not end between `since` and `until`. A success that closed its task is never
-    recorded, so it counts as missing. `list_counted` returns the ids of the failed runs that were
-    counted on a UTC day.
+    None if the run did not end in the time of `position`. A success that closed its task has no
+    record, so its name in the counters decides. If older code counted without names, nothing can
+    tell, and it counts as processed: nobody is told twice.
     """
-    run = task.run
-    if run is None or run.ended_at is None:
+    run = _run_ended_within(task, position)
+    if run is None or counted.has_name(run, now=now):
         return None
-    if not since - CLOCK_SLACK <= run.ended_at <= until + CLOCK_SLACK:
+    if any(record.run.id == run.id for record in journal.list_runs(task.id)):
+        is_lost = _has_name_if_counted(run)
+    else:
+        is_lost = not closing_events(task) or counted.has_names_since(run, now=now)
+    return derive_change(task, journal, position) if is_lost else None
+
+
+def derive_change(task: Task, journal: Journal, position: StreamPosition) -> StreamChange | None:
+    """Return the change that ended the task's last run, if that was in the time of `position`.
+
+    If the journal has a later end of the task, the change does not bring that end again.
+    """
+    run = _run_ended_within(task, position)
+    if run is None:
         return None
-    is_recorded = any(record.run.id == run.id for record in journal.list_runs(task.id))
-    if is_recorded and _is_counted(run, list_counted):
-        return None
+    after = _before_close(task, run) if _is_closed_later(task, run, journal) else task
     return StreamChange(
         sequence_number=str(task.version),
-        written_at=run.ended_at,
+        written_at=run.ended_or_started_at,
         task_id=task.id,
-        old=_before_end(task, run),
-        new=task,
+        old=_before_end(after, run),
+        new=after,
     )
 
 
-def _is_counted(run: Run, list_counted: Callable[[str], Set[str]]) -> bool:
-    """Return whether a recorded run was counted, too. The counters name those that failed.
+def _run_ended_within(task: Task, position: StreamPosition) -> Run | None:
+    run = task.run
+    if run is None or run.ended_at is None:
+        return None
+    since, until = position.started_at - CLOCK_SLACK, position.ended_at + CLOCK_SLACK
+    return run if since <= run.ended_at <= until else None
 
-    Those that did not begin and end on one day are not named; they were counted with their record,
-    most likely.
+
+def _is_closed_later(task: Task, run: Run, journal: Journal) -> bool:
+    """Return whether a change after the failed run closed the task, and the journal has it."""
+    return run.is_failure and any(
+        one.event.type in _CLOSING_TYPES and one.event.at > run.ended_or_started_at
+        for one in journal.list_events(task.id)
+    )
+
+
+def _before_close(task: Task, run: Run) -> Task:
+    """Return the closed task as its failed run left it: to be retried, or blocked."""
+    ended_at, delay = run.ended_or_started_at, (run.diagnosis or NOT_DIAGNOSED).delay
+    return replace(
+        task,
+        status=Status.BLOCKED if delay is None else Status.PENDING,
+        next_retry_at=None if delay is None else ended_at + delay,
+        blocked_at=ended_at if delay is None else None,
+        closed_at=None,
+        version=task.version - 1,
+    )
+
+
+def _has_name_if_counted(run: Run) -> bool:
+    """Return whether the counters name such a recorded run: one that failed on a single day.
+
+    The others were counted with their record, most likely.
     """
-    ended_at = run.ended_or_started_at
-    if not run.is_failure or utc_day(run.started_at) != utc_day(ended_at):
-        return True
-    return run.id in list_counted(utc_day(ended_at))
+    return run.is_failure and utc_day(run.started_at) == utc_day(run.ended_or_started_at)
 
 
 def _before_end(task: Task, run: Run) -> Task:

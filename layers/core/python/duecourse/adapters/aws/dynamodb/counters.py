@@ -6,7 +6,7 @@ Every page is replaced only if it is unchanged since it was read, so a change co
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ from duecourse.adapters.aws.dynamodb.raw_items import put_stored
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
 from duecourse.domain.errors import StalePageError, UnreadableItemError
+from duecourse.domain.journal.counted_runs import read_counted_runs
 from duecourse.domain.journal.counter_page import (
     NO_PAGE,
     CountedChange,
@@ -78,6 +79,13 @@ class DynamoCounters:
         items = CounterItem.query(day, CounterItem.counter >= _PAGE_PREFIX)
         increments = (one for part in read_items(items, _to_increments) for one in part)
         return sorted(set(read_failed_runs(increments)))
+
+    def list_counted_runs(self, day: str) -> Set[str] | None:
+        items = list(_query_counters(day, consistent_read=True))
+        if any(not item.counter.startswith(_PAGE_PREFIX) for item in items):
+            return None  # counted by version 0.1, which names no runs
+        increments = (one for part in read_items(items, _to_increments) for one in part)
+        return read_counted_runs(increments)
 
     def compact(self, *, now: datetime) -> int:
         last_day = _day_before(utc_day(now - SEALED_AFTER))

@@ -13,6 +13,7 @@ from duecourse.adapters.aws.dynamodb.batch_write import put_all
 from duecourse.adapters.aws.dynamodb.counter_encoding import encode_increments
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
 from duecourse.domain.journal.counter_page import CountedChange, PageKey, split_members
+from duecourse.domain.journal.failed_runs import FAILED_PREFIX
 from duecourse.domain.journal.increment import Increment
 from duecourse.domain.time.utc_days import utc_day
 
@@ -29,7 +30,7 @@ def store_if_many(
     The same batch gives the same items. A batch that is cut differently may store a run twice,
     which readers notice.
     """
-    without, members = split_members(changes)
+    without, members = split_members(changes, FAILED_PREFIX)
     if sum(len(one.members) for one in members) <= MAX_IN_PAGE:
         return changes
     expires_at = int((key.hour + retention).timestamp())

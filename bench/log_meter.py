@@ -73,7 +73,7 @@ class LogMeter(TextIOBase):
         os.environ[METRICS_DISABLED_ENV] = "false"  # noqa: TID251
         for one in loggers:
             one.setLevel(_LEVEL)
-            one.registered_handler.setStream(self)
+            one.registered_handler.stream = self  # setStream flushes, but the old may be closed
         try:
             with (
                 patch.object(cloudwatch, "print", partial(print, file=self), create=True),
@@ -86,7 +86,7 @@ class LogMeter(TextIOBase):
             os.environ[METRICS_DISABLED_ENV] = is_disabled  # noqa: TID251
             for one, (level, stream) in zip(loggers, before, strict=True):
                 one.setLevel(level)
-                one.registered_handler.setStream(stream)
+                one.registered_handler.stream = stream
 
     def _note_metrics(self, function: str, text: str) -> None:
         if '"_aws"' in text:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO, TextIOWrapper
+from typing import Any
 
 import pytest
 
@@ -149,6 +151,22 @@ def test_the_lines_of_each_function_are_counted(client: StackClient) -> None:
     assert 300 < meter.usage["worker"].log_bytes < 1500
     assert ("worker", "TasksDelivered") in meter.metrics
     assert meter._logs.bytes["worker"] == before + 4 + EVENT_OVERHEAD
+
+
+def test_a_log_that_another_test_closed_does_not_stop_the_meter(client: StackClient) -> None:
+    """pytest closes the stream that it captured, and a function's logger may still have it."""
+    handler: Any = worker.logger.registered_handler
+    before, handler.stream = handler.stream, TextIOWrapper(BytesIO())
+    handler.stream.close()
+    meter = Meter(load_template())
+    try:
+        with meter.observe(client.stack):
+            client.create(**{"in": "10m"})
+            client.advance("11m")
+    finally:
+        handler.stream = before
+
+    assert meter.usage["worker"].log_bytes > 300
 
 
 def test_metrics_have_their_namespace_in_functions_imported_before_the_stack(

@@ -452,13 +452,19 @@ def _simulate_chat_outage(client: StackClient) -> None:
 
 
 def _simulate_refused_token(client: StackClient) -> None:
-    """Notifications and a reminder wait for a channel that has no valid token."""
-    refused = {"status": 401, "message": "Unauthorized"}
-    client.add_fault(call="channel.send", kind="error", error=refused, times=8)
-    client.create(**{"in": "4m"})
+    """A notification, and then a reminder, wait for a channel that has no valid token.
+
+    One after the other: only the function that is refused first pauses the channel.
+    """
     payload = {"provider": "scripted", "script": [{"reply": "ok\nACTION_OUTCOME: success"}]}
-    client.create(type="action", payload=payload, description="dust", **{"in": "4m"})
-    client.advance("1h")
+    action = {"type": "action", "payload": payload, "description": "dust"}
+    for function, fields in (("notifier", action), ("worker", {"description": "stretch"})):
+        refused = {"status": 401, "message": "Unauthorized"}
+        client.add_fault(
+            function=function, call="channel.send", kind="error", error=refused, times=4
+        )
+        client.create(**fields, **{"in": "4m"})
+        client.advance("1h")
     texts = {message["text"] for message in client.outbox("ada")}
     assert {"Done: dust\nok", "Reminder: stretch"} <= texts
 

@@ -22,9 +22,13 @@ settings.load_profile("duecourse")
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the modules and thousands of collected tests from every later garbage collection."""
+    """Exclude the modules and thousands of collected tests from every later garbage collection.
+
+    And collect less often: it takes a twentieth of the tests' time, and frees little.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(autouse=True)

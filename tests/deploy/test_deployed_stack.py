@@ -32,7 +32,7 @@ def test_the_readme_creates_a_reminder_that_is_delivered(deployment: Deployment)
     [reminder] = [one for one in _items(deployment, "/tasks") if one["description"] == "stretch"]
 
     assert reminder["channel"] == "log"
-    _wait_for(deployment, reminder["id"], lambda one: one["status"] == "completed", 2 * RUN_SECONDS)
+    _wait_for(deployment, reminder["id"], lambda one: one["status"] == "delivered", 2 * RUN_SECONDS)
 
 
 def test_the_command_line_reaches_the_deployed_stack(deployment: Deployment) -> None:

@@ -11,9 +11,8 @@ import pytest
 from duecourse.adapters.aws.dynamodb.tracking_models import BudgetItem
 
 from bench.bill import MILLION
-from bench.capacity import (
-    AIMS,
-    PAGE,
+from bench.capacity import AIMS, PAGE, format_large_settings
+from bench.capacity_limits import (
     SCAN_INTERVAL,
     SCAN_SECONDS,
     STREAM_SHARDS,
@@ -24,7 +23,6 @@ from bench.capacity import (
     budget_item_bytes,
     deliver_while_scaling,
     find_limits,
-    format_large_settings,
     is_limited_by_key,
     make_large_settings,
     read_settings,

@@ -39,6 +39,16 @@ def throttle_journal(client: StackClient, calls: Sequence[str] = WRITES) -> None
         client.add_fault(function="journal", call=call, kind="throttle", times=FOREVER)
 
 
+def lose_records(client: StackClient) -> None:
+    client.add_fault(
+        function="deadletter",
+        call="dynamodbstreams.GetShardIterator",
+        kind="error",
+        error={"code": "TrimmedDataAccessException", "status": 400},
+        times=FOREVER,
+    )
+
+
 def history_of(client: StackClient, task: dict[str, Any]) -> list[str]:
     return [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
 
@@ -131,13 +141,7 @@ def test_a_letter_whose_records_are_gone_repairs_the_tasks_from_their_items(
     client = forgetful
     throttle_journal(client, calls)
     failing = create_action(client, REFUSED, sender_id="ada", reply_target="ada")
-    client.add_fault(
-        function="deadletter",
-        call="dynamodbstreams.GetShardIterator",
-        kind="error",
-        error={"code": "TrimmedDataAccessException", "status": 400},
-        times=FOREVER,
-    )
+    lose_records(client)
     client.advance("2h30m")
     letters = client.items("/dead-letters")
     assert letters
@@ -155,16 +159,6 @@ def test_a_letter_whose_records_are_gone_repairs_the_tasks_from_their_items(
     [newest, *_] = client.items(f"/errors?category={last['category']}")
     assert newest["id"] == task["run_id"]
     assert len(client.outbox("ada")) == sent_before + 1
-
-
-def lose_records(client: StackClient) -> None:
-    client.add_fault(
-        function="deadletter",
-        call="dynamodbstreams.GetShardIterator",
-        kind="error",
-        error={"code": "TrimmedDataAccessException", "status": 400},
-        times=FOREVER,
-    )
 
 
 def create_successes(client: StackClient, people: Sequence[str]) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.capacity import (
-    AIMS,
+from bench.capacity import AIMS, PAGE
+from bench.capacity_limits import (
     LAMBDA_CONCURRENCY,
-    PAGE,
     find_limits,
     read_concurrency,
     read_settings,

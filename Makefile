@@ -16,7 +16,7 @@ INSTALL := $(PIP) install --require-hashes --no-deps
 PARALLEL := -n 2 --dist worksteal
 COMPILE := uv pip compile -q --python-version 3.11 --universal --no-header --no-annotate --generate-hashes
 
-.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity lock clean
+.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity simulate simulate-mutants lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,7 +51,7 @@ quick: lint types ## run lint, types, unit and property tests (under a minute)
 
 test: lint types tests ## run lint, types and every test that needs no browser
 
-check: test browser e2e sam-validate sam-build deploy-test ## run everything that CI runs
+check: test browser e2e simulate sam-validate sam-build deploy-test ## run everything that CI runs
 
 fmt: setup ## format the code
 	@$(BIN)/ruff format -q .
@@ -131,6 +131,12 @@ bench-classify: setup ## measure the classifier's speed, also on hostile input
 
 capacity: setup ## print which limit of AWS comes first, by tasks, failures, messages and listeners
 	@$(BIN)/python -m bench.capacity
+
+simulate: setup ## simulate seeds with faults for 2 minutes, each in two processes, and check what we promise
+	@$(BIN)/duecourse simulate --minutes 2 --twice
+
+simulate-mutants: setup ## plant bugs one by one, and simulate until each is found (300 seeds at most, 10 min)
+	@$(BIN)/python -m local.simulate.find_mutants
 
 lock: ## resolve the pins again, with the hashes of all platforms (needs uv)
 	$(COMPILE) layers/deps/requirements.in -o layers/deps/requirements.txt

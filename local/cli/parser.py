@@ -16,6 +16,7 @@ from local.cli.commands import (
     forget,
     invoke,
     retry,
+    simulate,
     stats,
     task,
     tasks,
@@ -44,6 +45,10 @@ _COMMANDS = {
     "explain": (explain.add_arguments, "show what would happen after a failure"),
     "classify": (classify.add_arguments, "classify failures read from standard input"),
     "invoke": (invoke.add_arguments, "run one function with an event file"),
+    "simulate": (
+        simulate.add_arguments,
+        "run the whole system in a simulated world, with faults from a seed",
+    ),
     "check-handler": (check_handler.add_arguments, "crash a handler at every point of a run"),
     "token": (token.add_arguments, "create, replace or revoke API tokens of a deployed stack"),
     "webhook-key": (webhook_key.add_arguments, "print the key that verifies webhooks to a host"),

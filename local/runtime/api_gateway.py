@@ -24,7 +24,7 @@ from local.runtime.authorizers import (
 )
 from local.runtime.caller_check import is_typed
 from local.runtime.control_routes import ControlRoutes, read_playground_file
-from local.runtime.functions import InvocationError
+from local.runtime.functions import InvocationError, ThrottledInvocationError
 from local.runtime.stack import Stack
 from local.runtime.template import ACCOUNT, function_id, load_template, resources_of_type
 
@@ -121,6 +121,8 @@ class Gateway:
             )
         except AuthorizationError as error:
             return _authorization_response(error, event["routeKey"])
+        except ThrottledInvocationError:
+            return problem_response(503, "the function is at its concurrency limit")
         except InvocationError:
             return problem_response(500, "the function failed")
         body = reply.get("body") or ""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -37,9 +38,20 @@ class Call:
     function: str | None
     service: str
     operation: str
-    body: dict[str, Any]
+    raw_bytes: bytes
+    is_form: bool
     reply: dict[str, Any]
-    size: int
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        if self.is_form:
+            return dict(parse_qsl(self.raw_bytes.decode()))
+        parsed: dict[str, Any] = json.loads(self.raw_bytes)
+        return parsed
+
+    @property
+    def size(self) -> int:
+        return len(self.raw_bytes)
 
 
 @contextmanager
@@ -144,19 +156,14 @@ class CallInterceptor:
 def _to_call(function: str | None, request: Any, operation: Any, answer: Any) -> Call:
     response, _error = answer
     body = request.body or b"{}"
-    is_form = operation.service_model.protocol == "query"
     return Call(
         function=function,
         service=operation.service_model.service_name,
         operation=operation.name,
-        body=dict(parse_qsl(_to_text(body))) if is_form else json.loads(body),
+        raw_bytes=body.encode() if isinstance(body, str) else body,
+        is_form=operation.service_model.protocol == "query",
         reply=response[1] if response else {},
-        size=len(body),
     )
-
-
-def _to_text(body: bytes | str) -> str:
-    return body.decode() if isinstance(body, bytes) else body
 
 
 def _raise_fault(fault: Fault | None) -> None:

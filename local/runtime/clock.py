@@ -21,6 +21,7 @@ class LocalClock:
         self.is_manual = is_manual
         self._travel = time_machine.travel(starts_at or datetime.now(UTC), tick=not is_manual)
         self._traveller: time_machine.Traveller | None = None
+        self._frozen_at: datetime | None = None
 
     def start(self, sleep: Callable[[float], bool]) -> None:
         """Start the clock.
@@ -37,18 +38,24 @@ class LocalClock:
 
     def stop(self) -> None:
         time.sleep = _real_sleep
+        self._frozen_at = None
         self._travel.stop()
 
     def now(self) -> datetime:
-        return datetime.now(UTC)
+        return self._frozen_at or datetime.now(UTC)
 
     def freeze_at(self, instant: datetime) -> None:
         """Move to `instant` and stop there."""
-        self._move(instant, tick=False)
+        if self._frozen_at is None or self._traveller is None:
+            self._move(instant, tick=False)
+        else:  # a tenth of the time
+            self._traveller.shift(instant - self._frozen_at)
+        self._frozen_at = instant
 
     def resume(self) -> None:
         """Let time run again, unless the clock is manual."""
         self._move(self.now(), tick=not self.is_manual)
+        self._frozen_at = self._frozen_at if self.is_manual else None
 
     def _move(self, instant: datetime, *, tick: bool) -> None:
         if self._traveller is None:

@@ -32,6 +32,10 @@ class InvocationError(Exception):
     """The function raised an error, or was killed by a fault."""
 
 
+class ThrottledInvocationError(InvocationError):
+    """Lambda did not start the function, because its concurrency is used up."""
+
+
 class UnknownFunctionError(Exception):
     pass
 
@@ -83,7 +87,7 @@ class Functions:
     def load(self) -> None:
         """Import every handler, as in a warm container."""
         for name in self._ids:
-            _read_environment_again(self._load_handler(name)[0])
+            read_environment_again(self._load_handler(name)[0])
 
     def invoke(self, function: str, event: Any) -> Any:
         """Return the handler's result.
@@ -152,7 +156,7 @@ class Functions:
         )
 
 
-def _read_environment_again(module: ModuleType) -> None:
+def read_environment_again(module: ModuleType) -> None:
     """Give Powertools the settings that it reads on import.
 
     The module may have been imported before the stack set them. Without a namespace every

@@ -25,10 +25,13 @@ REPLY_CONTEXT_LIFETIME = timedelta(minutes=15)  # of Discord; Slack's lasts for 
 
 @dataclass(frozen=True)
 class SentMessage:
+    """`key` is the idempotency key, empty for a reply."""
+
     channel: str
     target: str
     content: ChatMessage
     at: str
+    key: str = ""
 
     def to_json(self) -> dict[str, Any]:
         fields = {"channel": self.channel, "target": self.target, "text": self.content.text}
@@ -66,7 +69,7 @@ class OutboxChannel:
         with self._intercept():
             if self.inner is not None:
                 self.inner.send(target, content, idempotency_key=idempotency_key)
-            self._record(target, content)
+            self._record(target, content, idempotency_key)
 
     def reply(self, message: Message, content: ChatMessage) -> None:
         with self._intercept():
@@ -91,7 +94,7 @@ class OutboxChannel:
         can_use_context = message.reply_context and not is_expired
         return message.reply_target if can_use_context else message.late_reply_target
 
-    def _record(self, target: str, content: ChatMessage) -> None:
+    def _record(self, target: str, content: ChatMessage, key: str = "") -> None:
         at = to_text(self.outbox.clock.now())
         visible_content = content if self.has_buttons else ChatMessage(content.text)
-        self.outbox.sent.append(SentMessage(self.name, target, visible_content, at))
+        self.outbox.sent.append(SentMessage(self.name, target, visible_content, at, key))

@@ -37,13 +37,13 @@ class QueueSource:
         self._functions = functions
         self._backend = backend
         self._client = aws_clients.client("sqs")
-        self._name = arn.rpartition(":")[2]
+        self.name = arn.rpartition(":")[2]
         self._is_known_empty = False
 
     @cached_property
     def _url(self) -> str:
         """The URL, read on the first receive: most queues of a short-lived stack stay empty."""
-        return str(self._client.get_queue_url(QueueName=self._name)["QueueUrl"])
+        return str(self._client.get_queue_url(QueueName=self.name)["QueueUrl"])
 
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         batches: list[Callable[[], None]] = []
@@ -56,14 +56,14 @@ class QueueSource:
     def next_at(self, now: datetime, _until: datetime | None = None) -> datetime | None:
         if self._is_known_empty and self._is_due(now):
             return now + _EMPTY_RECEIVE_DELAY  # polling again at once would stop time
-        return self._backend.next_message_at(self._name)
+        return self._backend.next_message_at(self.name)
 
     def _is_due(self, now: datetime) -> bool:
-        available_at = self._backend.next_message_at(self._name)
+        available_at = self._backend.next_message_at(self.name)
         return available_at is not None and available_at <= now
 
     def _receive(self) -> list[Any]:
-        self._backend.release_visible(self._name)
+        self._backend.release_visible(self.name)
         reply = self._client.receive_message(
             QueueUrl=self._url, MaxNumberOfMessages=self._batch_size, AttributeNames=["All"]
         )
@@ -78,7 +78,7 @@ class QueueSource:
                 )
             except InvocationError:
                 return  # the messages return after their visibility timeout
-            self._delete(messages, reply or {})
+            self.delete(messages, reply or {})
 
         return invoke
 
@@ -98,7 +98,8 @@ class QueueSource:
             for message in messages
         ]
 
-    def _delete(self, messages: list[Any], reply: dict[str, Any]) -> None:
+    def delete(self, messages: list[Any], reply: dict[str, Any]) -> None:
+        """Delete the messages that the function did not report as failed."""
         failed = {item["itemIdentifier"] for item in reply.get("batchItemFailures", ())}
         done = [message for message in messages if message["MessageId"] not in failed]
         if done:

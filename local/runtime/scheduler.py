@@ -21,7 +21,12 @@ from local.runtime.clock import LocalClock
 
 T = TypeVar("T")
 _thread_state = threading.local()
-_MIN_STEP = timedelta(milliseconds=1)
+MIN_STEP = timedelta(milliseconds=1)
+
+
+def current_activity() -> Activity[Any] | None:
+    """Return the activity that runs in this thread, or None."""
+    return getattr(_thread_state, "activity", None)
 
 
 class Source(Protocol):
@@ -59,6 +64,10 @@ class Activity(Generic[T]):
 
     def wait_for_turn(self) -> None:
         self._turn.acquire()
+
+    @property
+    def has_ended(self) -> bool:
+        return self._ended.is_set()
 
     def result(self) -> T:
         self._ended.wait()
@@ -154,7 +163,7 @@ class Scheduler:
 
     def sleep(self, seconds: float) -> bool:
         """Sleep on the local clock. Return False if the thread is not an activity."""
-        activity: Activity[Any] | None = getattr(_thread_state, "activity", None)
+        activity = current_activity()
         if activity is None:
             return False
         with self._condition:
@@ -162,11 +171,14 @@ class Scheduler:
                 # The caller may be the one who advances the clock. So a backoff inside a request
                 # takes no time, otherwise the request might never finish.
                 return True
-            wake_at = self._clock.now() + timedelta(seconds=seconds)
-            heapq.heappush(self._sleeping, (wake_at, next(self._order), activity))
+            self._put_to_sleep(activity, seconds)
         self.return_turn()
         activity.wait_for_turn()
         return True
+
+    def _put_to_sleep(self, activity: Activity[Any], seconds: float) -> None:
+        wake_at = self._clock.now() + timedelta(seconds=seconds)
+        heapq.heappush(self._sleeping, (wake_at, next(self._order), activity))
 
     def return_turn(self) -> None:
         self._turn_returned.release()
@@ -213,7 +225,7 @@ class Scheduler:
             self._condition.wait(self._seconds_until(upcoming))
         elif upcoming is not None and upcoming <= self._target:
             # Nothing could start at the current time, so time has to move.
-            self._clock.freeze_at(max(upcoming, self._clock.now() + _MIN_STEP))
+            self._clock.freeze_at(max(upcoming, self._clock.now() + MIN_STEP))
         else:
             self._clock.freeze_at(max(self._target, self._clock.now()))
             if not self._wake_or_start():

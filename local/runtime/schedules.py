@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,14 @@ from typing import Any
 
 from duecourse.domain.time.instant import to_text
 
-from local.runtime.functions import Functions, InvocationError
+from local.runtime.functions import Functions, InvocationError, ThrottledInvocationError
 from local.runtime.idle_ticks import TickFinder
 from local.runtime.template import ACCOUNT, REGION, function_id, resources_of_type
 from local.testing.faults import short_name
 
+# Lambda's pause before it repeats a throttled event grows from a second to five minutes.
+THROTTLED_SECONDS = 20.0
+MAX_THROTTLED = 100
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 # The benchmarks move it, because AWS does not tick at whole seconds.
 FIRST_TICK = datetime(2000, 1, 1, tzinfo=UTC)
@@ -107,11 +111,21 @@ class Schedule:
             "detail": {},
         }
         try:
-            self._functions.invoke(self._function, event)
+            self._invoke_when_possible(event)
         except InvocationError as error:
             self._record_tick(str(error))
             return  # the template allows no retries; the next tick does the work
         self._record_tick(None)
+
+    def _invoke_when_possible(self, event: dict[str, Any]) -> None:
+        """Invoke the function. Lambda repeats a throttled event, also one without retries."""
+        for _ in range(MAX_THROTTLED):
+            try:
+                self._functions.invoke(self._function, event)
+            except ThrottledInvocationError:
+                time.sleep(THROTTLED_SECONDS)
+            else:
+                return
 
     def _record_tick(self, error: str | None) -> None:
         self._ticked_at, self._last_error = self._last_tick, error

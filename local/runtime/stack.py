@@ -76,8 +76,8 @@ class Stack:
         self._exit_stack = ExitStack()
         self._template: dict[str, Any] = template or {}
         self.clock = LocalClock(is_manual=is_clock_manual, starts_at=starts_at)
-        self.scheduler = Scheduler(self.clock)
-        self.faults = Faults()
+        self.scheduler = self._make_scheduler()
+        self.faults = self._make_faults()
         self.calls = CallInterceptor(self.faults)
         self.outbox = Outbox(self.clock, self.calls)
         self.websocket_api = WebSocketApi(self.invoke, self.clock, self.calls)
@@ -99,7 +99,7 @@ class Stack:
 
     def _start(self, log_level: str) -> None:
         self._template = self._template or load_template()
-        self.functions = Functions(self._template, self.clock, self.backend)
+        self.functions = self._make_functions(self._template)
         self._set_environment(_CREDENTIALS | {"POWERTOOLS_METRICS_DISABLED": "true"})
         self._exit_stack.enter_context(self.backend.install(self.clock))
         self._exit_stack.enter_context(self.calls.install())
@@ -143,6 +143,15 @@ class Stack:
         Raises whatever the handlers raise on import. All other code needs a restart.
         """
         return self._call_and_settle(self._redeploy)
+
+    def _make_scheduler(self) -> Scheduler:
+        return Scheduler(self.clock)
+
+    def _make_faults(self) -> Faults:
+        return Faults()
+
+    def _make_functions(self, template: dict[str, Any]) -> Functions:
+        return Functions(template, self.clock, self.backend)
 
     def _call_and_settle(self, work: Callable[[], T]) -> T:
         """Run `work`. With a manual clock, also wait for everything it triggers."""

@@ -11,7 +11,7 @@ from typing import Any
 from local.runtime import aws_clients
 from local.runtime.aws_backend import AwsBackend
 from local.runtime.clock import LocalClock
-from local.runtime.functions import Functions, InvocationError
+from local.runtime.functions import Functions, InvocationError, ThrottledInvocationError
 from local.runtime.template import Resolver, function_id, resources_of_type
 
 _RETRY_AFTER = timedelta(seconds=1)
@@ -36,16 +36,16 @@ class StreamSource:
     ) -> None:
         self._mapping = mapping
         self._waits_for_batches = waits_for_batches
-        self._function = function_id(mapping["FunctionName"])
-        self._table = table
-        self._functions = functions
+        self.function = function_id(mapping["FunctionName"])
+        self.table = table
+        self.functions = functions
         self._clock = clock
         self._backend = backend
         self._matches_filter = _build_filter(mapping.get("FilterCriteria"))
         self._position = 0
         self._attempts = 0
         self._is_busy = False
-        self._batch_size = mapping["BatchSize"]
+        self.batch_size = mapping["BatchSize"]
         self._window = timedelta(seconds=mapping.get("MaximumBatchingWindowInSeconds") or 1)
         self._window_ends_at: datetime | None = None
         self._retry_at: datetime | None = None
@@ -61,42 +61,50 @@ class StreamSource:
         record_count = len(self._stream_records()) - self._position
         if self._is_busy or record_count <= 0:
             return None
-        if self._waits_for_batches and record_count < self._batch_size:
+        if self._waits_for_batches and record_count < self.batch_size:
             self._window_ends_at = self._window_ends_at or now + self._window
             return max(self._retry_at or now, self._window_ends_at)
         return max(self._retry_at or now, now)
 
     def _invoke(self) -> None:
         self._window_ends_at = None
-        batch = list(self._stream_records()[self._position : self._position + self._batch_size])
+        batch = list(self._stream_records()[self._position : self._position + self.batch_size])
         matching = [record for record in batch if self._matches_filter(record)]
         if not matching:
             self._is_busy = False
-            self._advance(len(batch))
+            self.advance(len(batch))
             return
         try:
-            reply = self._functions.invoke(self._function, self._to_event(matching)) or {}
+            reply = self.functions.invoke(self.function, self._to_event(matching)) or {}
             failed = {item["itemIdentifier"] for item in reply.get("batchItemFailures", ())}
+        except ThrottledInvocationError:
+            self.wait(_RETRY_AFTER.total_seconds())  # Lambda counts no attempt
+            return
         except InvocationError:
             failed = {_sequence_number(matching[0])}
             if self._mapping.get("BisectBatchOnFunctionError"):
                 # Lambda bisects a batch whose invocation failed, to isolate the cause.
-                self._batch_size = max(1, len(batch) // 2)
+                self.batch_size = max(1, len(batch) // 2)
         finally:
             self._is_busy = False
         done = next(
             (n for n, record in enumerate(batch) if _sequence_number(record) in failed), None
         )
         if done is None:
-            self._advance(len(batch))
+            self.advance(len(batch))
         else:
             self._handle_partial_failure(batch, done)
 
-    def _advance(self, count: int) -> None:
+    def advance(self, count: int) -> None:
+        """Go on after `count` records."""
         self._position += count
         self._attempts = 0
-        self._batch_size = self._mapping["BatchSize"]
+        self.batch_size = self._mapping["BatchSize"]
         self._retry_at = None
+
+    def wait(self, seconds: float) -> None:
+        """Deliver nothing for some seconds."""
+        self._retry_at = self._clock.now() + timedelta(seconds=seconds)
 
     def _handle_partial_failure(self, batch: list[dict[str, Any]], done_count: int) -> None:
         self._position += done_count
@@ -119,7 +127,7 @@ class StreamSource:
         """Give up on records. Without a configured destination they are dropped, as Lambda does."""
         if "DestinationConfig" in self._mapping:
             self._send_to_dead_letter_queue(records, condition)
-        self._advance(len(records))
+        self.advance(len(records))
 
     def _send_to_dead_letter_queue(self, records: list[dict[str, Any]], condition: str) -> None:
         """Send what Lambda sends: the position of the records in the stream, not the records."""
@@ -141,7 +149,7 @@ class StreamSource:
 
     @property
     def _shard_id(self) -> str:
-        return self._backend.stream_shard_id(self._table)
+        return self._backend.stream_shard_id(self.table)
 
     def _to_event(self, records: list[dict[str, Any]]) -> dict[str, Any]:
         seconds = self._mapping.get("TumblingWindowInSeconds", 0)
@@ -160,7 +168,7 @@ class StreamSource:
         }
 
     def _stream_records(self) -> Sequence[dict[str, Any]]:
-        return self._backend.stream_records(self._table)
+        return self._backend.stream_records(self.table)
 
 
 def _build_filter(criteria: dict[str, Any] | None) -> Callable[[dict[str, Any]], bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from io import BytesIO, TextIOWrapper
 from typing import Any
@@ -87,7 +88,7 @@ def test_each_event_on_the_bus_is_counted(client: StackClient, meter: Meter) -> 
 def test_a_large_event_on_the_bus_counts_more_than_once(client: StackClient, meter: Meter) -> None:
     del client
     entries = [{"Detail": "x" * size} for size in (1, 64 * 1024, 64 * 1024 + 1, 250_000)]
-    meter.on_call(Call("journal", "events", "PutEvents", {"Entries": entries}, {}, 1))
+    meter.on_call(_make_call("journal", "events", "PutEvents", {"Entries": entries}))
 
     assert meter.usage["journal"].bus_events == 1 + 1 + 2 + 4
 
@@ -218,7 +219,7 @@ def test_a_transaction_doubles_the_table_and_counts_an_index_once(client: StackC
     meter = Meter(load_template())
     meter._known_items["TasksTable"].clear()  # as if the transaction had created it
     put = {"Put": {"TableName": "TasksTable", "Item": item}}
-    meter.on_call(Call("worker", "dynamodb", "TransactWriteItems", {"TransactItems": [put]}, {}, 1))
+    meter.on_call(_make_call("worker", "dynamodb", "TransactWriteItems", {"TransactItems": [put]}))
 
     written = meter.usage["worker"].written
     assert (written["task"], written["DueIndex"]) == (2, 1)
@@ -240,7 +241,7 @@ def test_an_unknown_request_is_reported(
     client: StackClient, meter: Meter, service: str, operation: str, body: dict[str, str]
 ) -> None:
     del client
-    meter.on_call(Call("worker", service, operation, body, {}, 1))
+    meter.on_call(_make_call("worker", service, operation, body))
 
     with pytest.raises(NotUnderstoodError, match=operation):
         meter.check_complete()
@@ -265,3 +266,7 @@ def test_a_bill_minus_another_is_what_it_has_more() -> None:
     assert rest.components["worker"]["write_units"] == 2
     assert (rest.total["write_units"], rest.total["read_units"]) == (2, -3)
     assert rest.dollars == pytest.approx(more.dollars - less.dollars)
+
+
+def _make_call(function: str, service: str, operation: str, body: dict[str, Any]) -> Call:
+    return Call(function, service, operation, json.dumps(body).encode(), is_form=False, reply={})

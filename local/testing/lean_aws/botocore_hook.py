@@ -61,7 +61,7 @@ def install_hook(aws: LeanAws) -> Iterator[None]:
 
 def _patch_calls(client_class: Any) -> Any:
     real = client_class._make_api_call
-    return patch.object(client_class, "_make_api_call", _call_leanly(real))
+    return patch.object(client_class, "_make_api_call", answer_leanly(real))
 
 
 def refill_retry_quotas() -> None:
@@ -98,14 +98,17 @@ def _answer(aws: LeanAws, real: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _parse(service: str, body: bytes) -> Any:
-    return json.loads(body, object_hook=decode_binary if service == "dynamodb" else None)
+    has_binary = service == "dynamodb" and b'"B' in body
+    return json.loads(body, object_hook=decode_binary if has_binary else None)
 
 
 def _to_error(error: AwsError) -> dict[str, Any]:
     return {"Error": {"Code": error.code, "Message": error.message}, **error.fields}
 
 
-def _call_leanly(real: Callable[..., Any]) -> Callable[..., Any]:
+def answer_leanly(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a replacement of a client's `_make_api_call`."""
+
     def make_api_call(client: Any, operation_name: str, params: dict[str, Any]) -> Any:
         service_model = client.meta.service_model
         if service_model.service_name not in SERVICES:
@@ -180,7 +183,8 @@ def _reuse_clients(real: Callable[..., Any]) -> Callable[..., Any]:
             return real(session, service_name, *args, **settings)
         config = settings.get("config")
         options = None if config is None else config._user_provided_options
-        known = (service_name, repr(args), repr({**settings, "config": options}))
+        # Each container of a simulation has a class of sessions, and so clients, of its own.
+        known = (type(session), service_name, repr(args), repr({**settings, "config": options}))
         if known not in _clients:
             _clients[known] = real(session, service_name, *args, **settings)
         return _clients[known]

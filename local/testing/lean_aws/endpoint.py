@@ -20,16 +20,23 @@ from local.testing.lean_aws.sqs import Sqs
 SERVICES = frozenset(
     {"dynamodb", "dynamodbstreams", "sqs", "events", "secretsmanager", "apigatewaymanagementapi"}
 )
+_READS = frozenset({"GetItem", "BatchGetItem", "Query", "GetSecretValue", "GetQueueUrl"})
 
 
 class LeanAws:
-    """`now` returns seconds since the epoch. Ids are numbered, so a run can be repeated exactly."""
+    """`now` returns seconds since the epoch. Ids are numbered, so a run can be repeated exactly.
+
+    `before_call`, if set, gets service, operation and request of every call. It may raise AwsError.
+    """
+
+    before_call: Callable[[str, str, dict[str, Any]], None] | None = None
 
     def __init__(self, *, region: str, account: str, now: Callable[[], float]) -> None:
         self._region = region
         self._account = account
         self._now = now
         self._ids = count(1)
+        self.change_count = 0  # of calls that may have changed something
         self.reset()
 
     def reset(self) -> None:
@@ -53,6 +60,10 @@ class LeanAws:
         handler = self._services[service].get(operation)
         if handler is None:
             raise UnsupportedError(f"{service}.{operation}")
+        if self.before_call is not None:
+            self.before_call(service, operation, request)
+        if operation not in _READS:
+            self.change_count += 1
         return handler(request)
 
     def _new_id(self) -> str:

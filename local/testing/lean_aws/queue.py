@@ -61,8 +61,10 @@ class Queue:
 
     def next_available_at(self) -> float | None:
         """Return when a message can be received: of a FIFO group when all its messages can."""
+        if not self.messages:
+            return None
         if not self.is_fifo:
-            return min((one.available_at for one in self.messages), default=None)
+            return min(one.available_at for one in self.messages)
         latest: dict[str | None, float] = {}
         for one in self.messages:
             latest[one.group] = max(one.available_at, latest.get(one.group, one.available_at))

@@ -12,11 +12,12 @@ from typing import Any
 
 from local.testing.lean_aws.conditions import Condition, parse_condition
 from local.testing.lean_aws.errors import UnsupportedError, check_parameters, validation_error
+from local.testing.lean_aws.indexes import Index
 from local.testing.lean_aws.key_conditions import find_range, parse_key_condition
 from local.testing.lean_aws.key_schema import Entry, Key
 from local.testing.lean_aws.lexer import Tokens
 from local.testing.lean_aws.paths import Path, Scope, parse_path, read_path, scope_of
-from local.testing.lean_aws.table import Index, Table
+from local.testing.lean_aws.table import Table
 from local.testing.lean_aws.values import Item, copy_item, copy_value
 
 PAGE_BYTES = 1024 * 1024
@@ -78,11 +79,11 @@ class _View:
         return self.table.entries if self.index is None else self.index.entries
 
     def read(self, key: Key) -> Item:
-        item = self.table.items[key]
-        return item if self.index is None else self.index.project(item)
+        items = self.table.items
+        return items[key] if self.index is None else self.index.read(key, items)
 
     def page_key(self, key: Key) -> Item:
-        item = self.table.items[key]
+        item = self.read(key)
         names = [*self.table.schema.names, *(self.entries.schema.names if self.index else ())]
         return {name: copy_value(item[name]) for name in names}
 
@@ -122,7 +123,7 @@ def _take_page(view: _View, limit: int | None, keys: Iterable[Key]) -> tuple[lis
     rest = iter(keys)
     page, size = [], 0
     for key in islice(rest, limit):
-        size += view.table.sizes[key]
+        size += view.table.sizes.get(key, 0)  # 0: an index still shows a deleted item
         page.append(key)
         if size > PAGE_BYTES:
             break

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from local.testing.lean_aws.errors import UnsupportedError, validation_error
+from local.testing.lean_aws.index_lag import IndexLag
+from local.testing.lean_aws.indexes import Index
 from local.testing.lean_aws.key_schema import Key, KeySchema, SortedEntries
 from local.testing.lean_aws.stream import Stream
 from local.testing.lean_aws.values import Item, measure_item
@@ -18,21 +19,15 @@ _SUPPORTED = frozenset(
 )
 
 
-@dataclass
-class Index:
-    """A global secondary index. `projected` is None if it has all attributes."""
-
-    name: str
-    entries: SortedEntries
-    projected: frozenset[str] | None
-
-    def project(self, item: Item) -> Item:
-        if self.projected is None:
-            return item
-        return {name: value for name, value in item.items() if name in self.projected}
-
-
 class Table:
+    """`index_lag`, if set, lets the indexes show writes later.
+
+    `rewrite`, if set, returns what is stored, for the old and the new item of a write.
+    """
+
+    index_lag: IndexLag | None = None
+    rewrite: Callable[[Item | None, Item], Item] | None = None
+
     def __init__(self, request: dict[str, Any], arn: str, stream: Stream | None) -> None:
         if unknown := request.keys() - _SUPPORTED:
             raise UnsupportedError(f"CreateTable with {', '.join(sorted(unknown))}")
@@ -58,7 +53,10 @@ class Table:
     def index(self, name: str) -> Index:
         if name not in self.indexes:
             raise validation_error(f"The table does not have the specified index: {name}")
-        return self.indexes[name]
+        index = self.indexes[name]
+        if self.index_lag is not None and index.outdated:
+            self.index_lag.catch_up(index, self.items)
+        return index
 
     def check(self, item: Item) -> Callable[[], None]:
         """Return a function that stores the item. Raises ValidationException if it is invalid."""
@@ -75,32 +73,38 @@ class Table:
         if (old := self.items.get(key)) is None:
             return
         self._drop(key, old)
+        self._change_indexes(key, old, None)
         self._record(old, None)
 
     def clear(self) -> None:
         """Delete everything, without stream records."""
         for key, item in list(self.items.items()):
             self._drop(key, item)
+            self._change_indexes(key, item, None)
 
     def _store(self, key: Key, item: Item, size: int) -> None:
         old = self.items.get(key)
+        if self.rewrite is not None:
+            item = self.rewrite(old, item)
         if old == item:
             return  # DynamoDB writes no stream record for a write that changes nothing
         if old is not None:
             self._drop(key, old)
         self.items[key], self.sizes[key] = item, size
         self.entries.add(item, key)
-        for index in self.indexes.values():
-            if index.entries.schema.is_indexed(item):
-                index.entries.add(item, key)
+        self._change_indexes(key, old, item)
         self._record(old, item)
 
     def _drop(self, key: Key, item: Item) -> None:
         del self.items[key], self.sizes[key]
         self.entries.remove(item, key)
+
+    def _change_indexes(self, key: Key, old: Item | None, new: Item | None) -> None:
         for index in self.indexes.values():
-            if index.entries.schema.is_indexed(item):
-                index.entries.remove(item, key)
+            if self.index_lag is None:
+                index.change(key, old, new)
+            else:
+                self.index_lag.change(index, key, old, new)
 
     def _record(self, old: Item | None, new: Item | None) -> None:
         if self.stream is not None:

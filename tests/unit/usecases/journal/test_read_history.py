@@ -106,3 +106,12 @@ def test_the_current_run_replaces_its_record() -> None:
     assert [run.id for run in read_runs(running, journal=journal)] == ["run-1", "run-2"]
     amended = replace(first[-1], run=replace(run_of(first[-1]), error="late"))
     assert [run.error for run in read_runs(amended, journal=journal)] == ["late"]
+
+
+def test_runs_are_in_order_although_the_clocks_of_their_workers_differ() -> None:
+    """The first worker's clock is two minutes ahead: it started after the retry, it says."""
+    task = a_task()
+    failed = fail_task(claim_task(task, "run-1", at=NOW + 2 * MINUTE), at=NOW + 2 * MINUTE)
+    running = claim_task(failed, "run-2", at=NOW + MINUTE)
+    journal = journal_of([task, failed, running])
+    assert [run.id for run in read_runs(running, journal=journal)] == ["run-1", "run-2"]

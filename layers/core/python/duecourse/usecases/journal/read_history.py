@@ -58,10 +58,18 @@ def _place(
 
 
 def _all_runs(task: Task, records: Sequence[RunRecord]) -> Sequence[Run]:
+    """Return the runs in the order of the writes that ended them.
+
+    Two workers' clocks may differ. Records of code before versions have version 0.
+    """
     runs = {record.run.id: record.run for record in records}
+    versions = {record.run.id: record.version for record in records}
     if task.run is not None:
         runs[task.run.id] = task.run
-    return sorted(runs.values(), key=lambda run: (run.started_at, run.attempt))
+    return sorted(
+        runs.values(),
+        key=lambda run: (versions.get(run.id, task.version), run.started_at, run.attempt),
+    )
 
 
 def _run_events(

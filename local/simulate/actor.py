@@ -1,0 +1,133 @@
+"""Runs the operations of people and programs, and remembers what they were promised."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+
+from local.runtime.api_gateway import Gateway, Request
+from local.runtime.stack import DEFAULT_TOKEN
+
+MAX_TRIES = 4
+MUTE_COMMAND = "/notify none"
+MAX_CANCEL_TRIES = 200
+_RETRY_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    method: str
+    target: str
+    status: int
+    body: Any
+    was_struck: bool
+
+
+@dataclass(frozen=True)
+class Created:
+    """A task that the API accepted. `request` is what was asked for."""
+
+    number: int
+    id: str
+    sender: str
+    request: dict[str, Any]
+
+
+@dataclass
+class Actor:
+    """`count_struck` returns how many calls faults have hit so far.
+
+    `sent` is what the channels sent. `cancelled`: when the API acknowledged a cancellation, for
+    tasks of which it did. `forgotten`: senders whose tasks may be gone. `muted`: senders who
+    wanted no notifications at some time. `said`: the messages in chat that were accepted.
+    """
+
+    gateway: Gateway
+    count_struck: Callable[[], int]
+    redeploy: Callable[[], None]
+    record: Callable[[str], None]
+    now: Callable[[], datetime]
+    answers: list[Answer] = field(default_factory=list)
+    said_texts: list[str] = field(default_factory=list)
+    created: dict[int, Created] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
+    is_deletion_unknown: set[str] = field(default_factory=set)
+    sent: Sequence[Any] = ()
+    cancelled: dict[str, datetime] = field(default_factory=dict)
+    forgotten: set[str] = field(default_factory=set)
+    muted: set[str] = field(default_factory=set)
+    said: Counter[str] = field(default_factory=Counter)
+
+    def call(self, method: str, target: str, body: Any = None, *, key: str = "") -> Answer:
+        headers = {"content-type": "application/json", "authorization": f"Bearer {DEFAULT_TOKEN}"}
+        if key:
+            headers["idempotency-key"] = key
+        raw = b"" if body is None else json.dumps(body).encode()
+        before = self.count_struck()
+        reply = self.gateway.handle(Request(method, target, headers, raw, "127.0.0.1"))
+        parsed = json.loads(reply.body) if reply.body else None
+        answer = Answer(method, target, reply.status, parsed, self.count_struck() > before)
+        self.record(f"{method} {target} {reply.status}")
+        self.answers.append(answer)
+        return answer
+
+    def create(self, number: int, fields: dict[str, Any], *, sender: str) -> None:
+        """Create a task, and repeat the request with the same key until it is answered."""
+        request = {
+            "description": f"task {number}",
+            **{"sender_id": sender, "reply_target": sender, "channel": "console"},
+            **fields,
+        }
+        for _ in range(MAX_TRIES):
+            answer = self.call("POST", "/tasks", request, key=f"task-{number}")
+            if answer.status in (HTTPStatus.CREATED, HTTPStatus.OK):
+                self.created[number] = Created(number, answer.body["id"], sender, request)
+                return
+            if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                return
+            time.sleep(_RETRY_SECONDS)
+
+    def say(self, text: str, *, sender: str) -> None:
+        if text == MUTE_COMMAND:
+            self.muted.add(sender)
+        message = {"sender_id": sender, "reply_target": sender, "text": text}
+        self.said_texts.append(text)
+        if self.call("POST", "/webhooks/console", message).status == HTTPStatus.OK:
+            self.said[sender] += 1
+
+    def cancel_series(self) -> None:
+        """Cancel every series until it is cancelled: a running one cannot be."""
+        for one in self.created.values():
+            if "repeat" in one.request and one.id not in self.deleted:
+                self._cancel_when_idle(one.id)
+
+    def _cancel_when_idle(self, task_id: str) -> None:
+        for _ in range(MAX_CANCEL_TRIES):
+            if self.call("POST", f"/tasks/{task_id}/cancel").status != HTTPStatus.CONFLICT:
+                return
+            if self.call("GET", f"/tasks/{task_id}").body["status"] != "in_progress":
+                return
+            time.sleep(_RETRY_SECONDS)
+
+    def task_id(self, number: int) -> str | None:
+        found = self.created.get(number)
+        return None if found is None or found.id in self.deleted else found.id
+
+    def sender_of(self, number: int) -> str:
+        return self.created[number].sender
+
+    def note_cancelled(self, task_id: str, answer: Answer) -> None:
+        if answer.status == HTTPStatus.OK:
+            self.cancelled.setdefault(task_id, self.now())
+
+    def note_deleted(self, task_id: str, answer: Answer) -> None:
+        if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            self.is_deletion_unknown.add(task_id)
+        elif answer.status < HTTPStatus.BAD_REQUEST:
+            self.deleted.add(task_id)

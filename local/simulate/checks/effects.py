@@ -1,0 +1,55 @@
+"""Invariants of effects: as many as the runs admit, and none before its time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from duecourse.domain.time.instant import from_text
+
+from local.simulate.observed import Observed
+from local.simulate.receiver import PUBLIC_ADDRESS
+
+# A mutation with one of these may have had its effect.
+_ADMITTED = frozenset({"applied", "indeterminate", "in_flight"})
+
+
+def admitted(observed: Observed) -> Iterator[str | None]:
+    """No effect beyond what the runs admit, and none missing where a run says it happened.
+
+    Unless a person said so, of an effect that was unknown.
+    """
+    for record in observed.records.values():
+        if record.task["type"] == "action":
+            continue  # a call of a provider is no effect: it may be repeated
+        is_resolved = any(event["type"] == "task:resolved" for event in record.history)
+        by_key: defaultdict[str, list[str]] = defaultdict(list)
+        for run in record.runs:
+            by_key[run["mutation"]["key"]].append(run["mutation"]["status"])
+        for key, statuses in by_key.items():
+            count = len(observed.effects.get(key, ()))
+            limit = sum(status in _ADMITTED for status in statuses)
+            is_missing = count == 0 and "applied" in statuses and not is_resolved
+            is_right = count <= limit and not is_missing
+            text = f"task {record.name}: {count} effects, the runs say {statuses}"
+            yield None if is_right else text
+
+
+def never_early(observed: Observed) -> Iterator[str | None]:
+    """No effect comes before its run. A run says by its own clock when it started."""
+    for record in observed.records.values():
+        started: dict[str, str] = {}
+        for run in record.runs:
+            started.setdefault(run["mutation"]["key"], run["started_at"])
+        for key, at in started.items():
+            for effect in observed.effects.get(key, ()):
+                text = f"task {record.name}: effect at {effect.at}, run at {at}"
+                is_early = from_text(effect.at) < from_text(at) - observed.max_skew
+                yield text if is_early else None
+
+
+def none_to_private_address(observed: Observed) -> Iterator[str | None]:
+    """A webhook is sent to the public address only, whatever its host resolves to."""
+    for one in observed.received:
+        is_public = one.address == PUBLIC_ADDRESS
+        yield None if is_public else f"a request to {one.url} was sent to {one.address}"

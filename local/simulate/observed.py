@@ -1,0 +1,162 @@
+"""What an outsider can see after a simulation."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from duecourse.adapters.aws.dynamodb.stream import parse_changes
+from duecourse.app import stores
+from duecourse.domain.dispatch.dead_letter import DeadLetter
+from duecourse.domain.events.stream_change import StreamChange
+from duecourse.domain.journal.stats import MAX_DAYS, stats_to_json
+from duecourse.domain.time.instant import to_text
+from duecourse.usecases.journal.read_stats import read_stats
+
+from local.simulate.actor import Actor, Answer, Created
+from local.simulate.faults import Struck
+from local.simulate.receiver import Received
+from local.simulate.task_records import Json, TaskRecord, read_record
+from local.simulate.world import SimulatedStack
+
+_NEVER_REPEATING = frozenset(
+    {"cut-batch", "delayed-batch", "late-message", "reordered-message"}
+    | {"answers-late", "cold-start", "concurrency-limit", "old-code", "clock-skew", "index-lag"}
+)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Something that reached the outside: a message, or an accepted webhook."""
+
+    key: str
+    at: str
+
+
+@dataclass
+class Observed:
+    """`checked` counts the checks by invariant. `changes` are those of the tasks' stream.
+
+    `max_skew`: between any two clocks, one of which is right. `newer_ids`: of tasks that could not
+    be read for a time.
+    """
+
+    created: Mapping[int, Created]
+    records: Mapping[str, TaskRecord]
+    deleted: frozenset[str]
+    forgotten: frozenset[str]
+    muted: frozenset[str]
+    cancelled: Mapping[str, datetime]
+    effects: Mapping[str, Sequence[Effect]]
+    sent: Sequence[Any]
+    received: Sequence[Received]
+    said: Mapping[str, int]
+    said_texts: Sequence[str]
+    answers: Sequence[Answer]
+    log_lines: Sequence[str]
+    stats: Json
+    dead_letters: Sequence[DeadLetter]
+    changes: Sequence[StreamChange]
+    left_messages: Mapping[str, int]
+    struck: Sequence[Struck]
+    failed_functions: frozenset[str]
+    faults_ended_at: datetime
+    max_skew: timedelta
+    newer_ids: frozenset[str]
+    now: str
+    checked: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def read(cls, stack: SimulatedStack, actor: Actor) -> Observed:
+        found, missing = _read_tasks(stack, actor)
+        return cls(
+            created=dict(actor.created),
+            records=found,
+            deleted=missing & (actor.deleted | actor.is_deletion_unknown | _list_forgotten(actor)),
+            forgotten=frozenset(actor.forgotten),
+            muted=frozenset(actor.muted),
+            cancelled=dict(actor.cancelled),
+            effects=_read_effects(stack),
+            sent=list(stack.outbox.sent),
+            received=stack.outside.receiver.received,
+            said=dict(actor.said),
+            said_texts=list(actor.said_texts),
+            answers=actor.answers,
+            log_lines=stack.log_lines,
+            stats=_read_stats(),
+            dead_letters=list(stores.dead_letters().list_letters()),
+            changes=parse_changes(list(stack.backend.stream_records("TasksTable"))),
+            left_messages=_count_messages(stack),
+            struck=stack.faults.struck,
+            failed_functions=frozenset(stack.faults.failed_functions),
+            faults_ended_at=stack.faults_ended_at,
+            max_skew=stack.functions.max_skew,
+            newer_ids=frozenset(stack.item_versions.newer),
+            now=to_text(stack.clock.now()),
+        )
+
+    def name_of(self, task_id: str | None) -> str:
+        record = self.records.get(task_id or "")
+        return record.name if record else (task_id or "")[:8]
+
+    def was_repeated_by_fault(self, *places: str) -> bool:
+        """Return whether a fault that can repeat something struck at one of these places.
+
+        They are functions and sources.
+        """
+        is_struck = any(
+            one.point.startswith(places) and one.name not in _NEVER_REPEATING for one in self.struck
+        )
+        return is_struck or bool(self.failed_functions & set(places))
+
+
+def _read_stats() -> Json:
+    window = read_stats(
+        MAX_DAYS, counters=stores.counters(), stats=stores.stats(), now=stores.clock().now()
+    )
+    return stats_to_json(window)
+
+
+def _read_tasks(
+    stack: SimulatedStack, actor: Actor
+) -> tuple[dict[str, TaskRecord], frozenset[str]]:
+    """Return the tasks that exist, and the ids of accepted ones that do not."""
+    stored = stack.backend.aws.dynamodb.table("TasksTable").items.values()
+    names = {item["id"]["S"]: item["id"]["S"][:8] for item in stored}
+    names |= {one.id: str(one.number) for one in actor.created.values()}
+    read = {task_id: read_record(task_id, name) for task_id, name in names.items()}
+    found = {task_id: record for task_id, record in read.items() if record is not None}
+    return found, frozenset(read.keys() - found.keys())
+
+
+def _list_forgotten(actor: Actor) -> set[str]:
+    return {one.id for one in actor.created.values() if one.sender in actor.forgotten}
+
+
+def _read_effects(stack: SimulatedStack) -> dict[str, list[Effect]]:
+    effects: defaultdict[str, list[Effect]] = defaultdict(list)
+    for sent in stack.outbox.sent:
+        effects[sent.key].append(Effect(sent.key, sent.at))
+    for received in stack.outside.receiver.received:
+        if received.is_accepted and not received.is_repeat:
+            effects[received.key].append(Effect(received.key, to_text(received.at)))
+    return dict(effects)
+
+
+def _count_messages(stack: SimulatedStack) -> dict[str, int]:
+    """Return how many messages each queue holds that could have been delivered."""
+    now = stack.clock.now().timestamp()
+    return {
+        queue.name: sum(one.available_at <= now for one in queue.messages)
+        for queue in stack.backend.aws.sqs.queues.values()
+    }
+
+
+def changes_of_tasks(observed: Observed) -> Iterator[tuple[Any, Any]]:
+    """Yield the old and the new version of every change that has both."""
+    for change in observed.changes:
+        if change.old is not None and change.new is not None:
+            yield change.old, change.new

@@ -1,0 +1,98 @@
+"""Operations that change or read one task over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.simulate.actor import Actor
+from local.simulate.workload.operation_kind import Arguments, Draft, OperationKind, Run, draw_task
+
+_CATEGORIES = ("transient", "code_error", "timeout", "unknown")
+_PARTS = ("", "/runs", "/history", "/errors")
+_READS = tuple(f"GET /tasks/<task_id>{part}" for part in _PARTS)
+
+
+def _post(action: str, body: Any = None) -> Run:
+    def run(actor: Actor, given: Arguments) -> None:
+        if task_id := actor.task_id(given["task"]):
+            answer = actor.call("POST", f"/tasks/{task_id}/{action}", body)
+            if action == "cancel":
+                actor.note_cancelled(task_id, answer)
+
+    return run
+
+
+def _twice(run: Run) -> Run:
+    def run_twice(actor: Actor, given: Arguments) -> None:
+        run(actor, given)
+        run(actor, given)
+
+    return run_twice
+
+
+def _draw_edit(draft: Draft) -> Arguments:
+    """Draw a change of the time, or of the text and the number of retries."""
+    changes: Arguments = {"in": draft.delay()}
+    if draft.rng.random() < 0.4:
+        changes = {"description": "edited", "max_retries": draft.rng.randint(1, 4)}
+    return {**draw_task(draft), "changes": changes}
+
+
+def _run_edit(actor: Actor, given: Arguments) -> None:
+    if task_id := actor.task_id(given["task"]):
+        actor.call("PATCH", f"/tasks/{task_id}", given["changes"])
+
+
+def _run_delete(actor: Actor, given: Arguments) -> None:
+    if task_id := actor.task_id(given["task"]):
+        response = actor.call("DELETE", f"/tasks/{task_id}")
+        actor.note_deleted(task_id, response)
+
+
+def _draw_resolution(draft: Draft) -> Arguments:
+    return {**draw_task(draft), "outcome": draft.rng.choice(("applied", "not_applied", "skip"))}
+
+
+def _run_resolve(actor: Actor, given: Arguments) -> None:
+    _post("resolve", {"outcome": given["outcome"]})(actor, given)
+
+
+def _draw_reclassification(draft: Draft) -> Arguments:
+    return {**draw_task(draft), "category": draft.rng.choice(_CATEGORIES)}
+
+
+def _run_reclassify(actor: Actor, given: Arguments) -> None:
+    _post("reclassify", {"category": given["category"]})(actor, given)
+
+
+def _run_read(actor: Actor, given: Arguments) -> None:
+    if task_id := actor.task_id(given["task"]):
+        for part in _PARTS:
+            actor.call("GET", f"/tasks/{task_id}{part}")
+
+
+def _action(name: str, weight: int = 1, body: Any = None) -> OperationKind:
+    covers = (f"POST /tasks/<task_id>/{name}",)
+    return OperationKind(weight, draw_task, _post(name, body), covers)
+
+
+CHANGE_OPERATIONS: Mapping[str, OperationKind] = {
+    "cancel": _action("cancel", 2),
+    "cancel-twice": OperationKind(1, draw_task, _twice(_post("cancel"))),
+    "pause": _action("pause"),
+    "resume": _action("resume"),
+    "run": _action("run", 2),
+    "run-twice": OperationKind(1, draw_task, _twice(_post("run"))),
+    "retry": _action("retry", 2),
+    "unblock": _action("unblock"),
+    "approve": _action("approve"),
+    "reject": _action("reject", body={"reason": "not yet"}),
+    "resolve": OperationKind(1, _draw_resolution, _run_resolve, ("POST /tasks/<task_id>/resolve",)),
+    "reclassify": OperationKind(
+        2, _draw_reclassification, _run_reclassify, ("POST /tasks/<task_id>/reclassify",)
+    ),
+    "edit": OperationKind(2, _draw_edit, _run_edit, ("PATCH /tasks/<task_id>",)),
+    "delete": OperationKind(1, draw_task, _run_delete, ("DELETE /tasks/<task_id>",)),
+    "read-task": OperationKind(1, draw_task, _run_read, _READS),
+}

@@ -1,0 +1,113 @@
+"""Operations of people in chat: commands, and buttons under messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from local.simulate.actor import Actor
+from local.simulate.workload.operation_kind import (
+    Arguments,
+    Draft,
+    OperationKind,
+    Run,
+    draw_sender,
+    draw_task,
+)
+
+
+def _say_about(text: str) -> Run:
+    """Return an operation that says a command about a task, as its owner."""
+
+    def run(actor: Actor, given: Arguments) -> None:
+        if task_id := actor.task_id(given["task"]):
+            said = text.format(task_id[:8], **given)
+            actor.say(said, sender=actor.sender_of(given["task"]))
+
+    return run
+
+
+def _about_task(text: str) -> OperationKind:
+    return OperationKind(1, draw_task, _say_about(text), (text.split()[0],))
+
+
+def _one_of(texts: Sequence[str]) -> OperationKind:
+    """Return an operation that says one of the texts, which are the same command."""
+
+    def draw(draft: Draft) -> Arguments:
+        return {**draw_sender(draft), "text": draft.rng.choice(texts)}
+
+    return OperationKind(1, draw, _run_say, (texts[0].split()[0],))
+
+
+def _run_say(actor: Actor, given: Arguments) -> None:
+    actor.say(given["text"], sender=given["sender"])
+
+
+def _draw_remind(draft: Draft) -> Arguments:
+    seconds = draft.delay().removesuffix("s")
+    return {**draw_sender(draft), "text": f"/remind in {seconds} seconds {draft.new_text('tea')}"}
+
+
+def _draw_do(draft: Draft) -> Arguments:
+    seconds = draft.delay().removesuffix("s")
+    time = draft.rng.choice(("", f"in {seconds} seconds "))
+    return {**draw_sender(draft), "text": f"/do {time}{draft.new_text('water plant')}"}
+
+
+def _draw_resolution(draft: Draft) -> Arguments:
+    return {**draw_task(draft), "outcome": draft.rng.choice(("applied", "not_applied", "skip"))}
+
+
+def _draw_forget(draft: Draft) -> Arguments:
+    return {**draw_sender(draft), "is_confirmed": draft.rng.random() < 0.5}
+
+
+def _run_forget(actor: Actor, given: Arguments) -> None:
+    actor.say("/forget me", sender=given["sender"])
+    if given["is_confirmed"]:
+        actor.forgotten.add(given["sender"])
+        actor.say("/forget me yes", sender=given["sender"])
+
+
+def _draw_press(draft: Draft) -> Arguments:
+    """Draw a message that was sent until then, one of its buttons, and how often it is pressed."""
+    part, button = round(draft.rng.random(), 3), draft.rng.randrange(4)
+    return {"message": part, "button": button, "times": draft.rng.choice((1, 2))}
+
+
+def _run_press(actor: Actor, given: Arguments) -> None:
+    shown = [one for one in actor.sent if one.content.buttons]
+    if not shown:
+        return
+    message = shown[int(given["message"] * len(shown))]
+    buttons = message.content.buttons
+    command = buttons[given["button"] % len(buttons)].command
+    for _ in range(given["times"]):
+        actor.say(command, sender=message.target)
+
+
+CHAT_OPERATIONS: Mapping[str, OperationKind] = {
+    "say-remind": OperationKind(3, _draw_remind, _run_say, ("/remind",)),
+    "say-do": OperationKind(2, _draw_do, _run_say, ("/do",)),
+    "say-cancel": _about_task("/cancel {}"),
+    "say-snooze": _about_task("/snooze {} 1 minute"),
+    "say-pause": _about_task("/pause {}"),
+    "say-resume": _about_task("/resume {}"),
+    "say-retry": _about_task("/retry {}"),
+    "say-done": _about_task("/done {}"),
+    "say-approve": _about_task("/approve {}"),
+    "say-reject": _about_task("/reject {} not yet"),
+    "say-resolve": OperationKind(
+        1, _draw_resolution, _say_about("/resolve {} {outcome}"), ("/resolve",)
+    ),
+    "say-task": _about_task("/task {}"),
+    "say-tasks": _one_of(["/tasks"]),
+    "say-help": _one_of(["/help"]),
+    "say-start": _one_of(["/start"]),
+    "say-timezone": _one_of(["/timezone Berlin", "/timezone UTC", "/timezone"]),
+    # The simulation starts at 12:03:40 UTC. Quiet hours need a zone, which /timezone sets.
+    "say-quiet": _one_of(["/quiet 11:00-14:00", "/quiet 12:05-12:20", "/quiet off", "/quiet"]),
+    "say-notify": _one_of(["/notify all", "/notify important", "/notify none", "/notify"]),
+    "say-forget": OperationKind(1, _draw_forget, _run_forget, ("/forget",)),
+    "press-button": OperationKind(3, _draw_press, _run_press),
+}

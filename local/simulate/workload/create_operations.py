@@ -1,0 +1,132 @@
+"""Operations that create tasks over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.simulate.actor import Actor
+from local.simulate.workload.operation_kind import Arguments, Draft, OperationKind, select
+from local.simulate.workload.provider_scripts import FAILING_SCRIPTS, SCRIPTS, with_cost
+
+# Nobody but the receiver of a webhook may ever see this text.
+CANARY = "zq7canary"
+BUDGETS = ("llm", "daily")
+SUBJECTS = ("story-1", "owner/repository")
+SPEC = "foo is exported by lib/foo.ts"
+_POLICIES = ("agent", "enrichment", "omega")
+_REPEATS = ("every minute", "*/2 * * * *", "FREQ=MINUTELY;INTERVAL=3")
+# The simulation starts at 12:03:40 UTC.
+_ZONES = {"Europe/Berlin": "13:04:{:02}", "Asia/Kolkata": "17:35:{:02}"}
+_STATUSES = ([200], [500, 200], [503, 500, 204], [400])
+_ACTION_FIELDS = ("policy", "max_retries", "subject", "verify")
+_COVERS = ("POST /tasks",)
+
+
+def _draw_reminder(draft: Draft) -> Arguments:
+    return {"new": draft.new_task(), "in": draft.delay(), "sender": draft.sender()}
+
+
+def _run_reminder(actor: Actor, given: Arguments) -> None:
+    fields = select(given, "in", "repeat")
+    actor.create(given["new"], fields, sender=given["sender"])
+
+
+def _draw_series(draft: Draft) -> Arguments:
+    return {**_draw_reminder(draft), "repeat": draft.rng.choice(_REPEATS)}
+
+
+def _draw_in_zone(draft: Draft) -> Arguments:
+    """Draw a time of the wall clock in a zone, and perhaps a cron line, which is of that zone."""
+    zone = draft.rng.choice(sorted(_ZONES))
+    time = _ZONES[zone].format(draft.rng.randrange(60))
+    given = {"new": draft.new_task(), "sender": draft.sender(), "timezone": zone}
+    repeat = {"repeat": "*/3 * * * *"} if draft.rng.random() < 0.4 else {}
+    return {**given, "due_at": f"2026-02-17T{time}", **repeat}
+
+
+def _run_in_zone(actor: Actor, given: Arguments) -> None:
+    fields = select(given, "due_at", "timezone", "repeat")
+    actor.create(given["new"], fields, sender=given["sender"])
+
+
+def _draw_action(draft: Draft) -> Arguments:
+    script = draft.rng.randrange(len(SCRIPTS))
+    return {**_draw_reminder(draft), "script": script, "verify": draft.rng.random() < 0.2}
+
+
+def _draw_failing_action(draft: Draft) -> Arguments:
+    return {**_draw_reminder(draft), "script": draft.rng.choice(FAILING_SCRIPTS)}
+
+
+def _draw_with_policy(draft: Draft) -> Arguments:
+    limits = {"policy": draft.rng.choice(_POLICIES), "max_retries": draft.rng.randint(1, 3)}
+    return {**_draw_failing_action(draft), **limits}
+
+
+def _draw_with_subject(draft: Draft) -> Arguments:
+    return {**_draw_failing_action(draft), "subject": draft.rng.choice(SUBJECTS)}
+
+
+def _draw_with_budget(draft: Draft) -> Arguments:
+    cost = draft.rng.choice((0.001, 0.4))
+    budget = {"budget": draft.rng.choice(BUDGETS), "max_cost": 0.5, "cost": cost}
+    return {**_draw_action(draft), **budget}
+
+
+def _draw_with_spec(draft: Draft) -> Arguments:
+    return {**_draw_failing_action(draft), "spec": SPEC}
+
+
+def _draw_with_verifier(draft: Draft) -> Arguments:
+    verdict = draft.rng.choice(("success", "failed | the link is missing"))
+    return {**_draw_action(draft), "verify": True, "verdict": verdict}
+
+
+def _run_action(actor: Actor, given: Arguments) -> None:
+    payload = _action_payload(given)
+    options = {name: given[name] for name in _ACTION_FIELDS if given.get(name)}
+    fields = {"in": given["in"], "type": "action", "payload": payload, **options}
+    actor.create(given["new"], fields, sender=given["sender"])
+
+
+def _action_payload(given: Arguments) -> dict[str, Any]:
+    script = SCRIPTS[given["script"]]
+    if "cost" in given:
+        script = with_cost(script, given["cost"])
+    payload: dict[str, Any] = {"provider": "scripted", "script": script}
+    payload |= select(given, "budget", "max_cost", "spec")
+    if "verdict" in given:
+        reply = f"Checked.\nACTION_OUTCOME: {given['verdict']}"
+        payload["verifier"] = {"provider": "scripted", "script": [{"reply": reply}]}
+    return payload
+
+
+def _draw_webhook(draft: Draft) -> Arguments:
+    return {**_draw_reminder(draft), "statuses": draft.rng.choice(_STATUSES)}
+
+
+def _run_webhook(actor: Actor, given: Arguments) -> None:
+    """Create a webhook with secrets wherever a receiver may want some."""
+    path = "-".join(map(str, given["statuses"]))
+    payload = {
+        "url": f"https://receiver.example/{given['new']}/{path}?token={CANARY}-query",
+        "headers": {"authorization": f"Bearer {CANARY}-header"},
+        "body": {"password": f"{CANARY}-body"},
+    }
+    fields = {"in": given["in"], "type": "webhook", "payload": payload}
+    actor.create(given["new"], fields, sender=given["sender"])
+
+
+CREATE_OPERATIONS: Mapping[str, OperationKind] = {
+    "create-reminder": OperationKind(8, _draw_reminder, _run_reminder, _COVERS),
+    "create-series": OperationKind(2, _draw_series, _run_reminder, _COVERS),
+    "create-in-zone": OperationKind(2, _draw_in_zone, _run_in_zone, _COVERS),
+    "create-action": OperationKind(6, _draw_action, _run_action, _COVERS),
+    "create-with-policy": OperationKind(2, _draw_with_policy, _run_action, _COVERS),
+    "create-with-subject": OperationKind(2, _draw_with_subject, _run_action, _COVERS),
+    "create-with-budget": OperationKind(2, _draw_with_budget, _run_action, _COVERS),
+    "create-with-spec": OperationKind(1, _draw_with_spec, _run_action, _COVERS),
+    "create-with-verifier": OperationKind(1, _draw_with_verifier, _run_action, _COVERS),
+    "create-webhook": OperationKind(4, _draw_webhook, _run_webhook, _COVERS),
+}

@@ -1,0 +1,67 @@
+"""What an operation is: how it is drawn, how it is run, and what it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from local.simulate.actor import Actor
+
+Arguments = dict[str, Any]
+Run = Callable[[Actor, Arguments], None]
+SENDERS = ("ada", "bob")
+
+
+@dataclass
+class Draft:
+    """The plan so far: how many tasks it creates over HTTP, and how many in chat."""
+
+    rng: Random
+    task_count: int = 0
+    said_count: int = 0
+
+    def new_task(self) -> int:
+        self.task_count += 1
+        return self.task_count
+
+    def new_text(self, text: str) -> str:
+        """Return the text with a number: no two tasks of a plan are called the same."""
+        self.said_count += 1
+        return f"{text} {self.said_count}"
+
+    def some_task(self) -> int:
+        return self.rng.randint(1, max(1, self.task_count))
+
+    def delay(self) -> str:
+        return f"{self.rng.choice((1, 2, 5, 20, 45, 70, 130))}s"
+
+    def sender(self) -> str:
+        return self.rng.choice(SENDERS)
+
+
+@dataclass(frozen=True)
+class OperationKind:
+    """`covers`: the routes and chat commands that it uses, such as `POST /tasks` or `/remind`."""
+
+    weight: int
+    draw: Callable[[Draft], Arguments]
+    run: Run
+    covers: tuple[str, ...] = ()
+
+
+def draw_nothing(_draft: Draft) -> Arguments:
+    return {}
+
+
+def draw_task(draft: Draft) -> Arguments:
+    return {"task": draft.some_task()}
+
+
+def draw_sender(draft: Draft) -> Arguments:
+    return {"sender": draft.sender()}
+
+
+def select(given: Arguments, *names: str) -> Arguments:
+    return {name: given[name] for name in names if name in given}

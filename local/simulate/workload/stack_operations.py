@@ -1,0 +1,101 @@
+"""Operations of an operator: limits, subjects, learned patterns, dead letters, deployments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from local.simulate.actor import Actor
+from local.simulate.workload.create_operations import BUDGETS, SUBJECTS
+from local.simulate.workload.operation_kind import (
+    Arguments,
+    Draft,
+    OperationKind,
+    Run,
+    draw_nothing,
+    draw_sender,
+)
+
+# Reads by what they read: the routes with the paths that are called.
+_OVERVIEW = {
+    f"GET {one}": one for one in ("/now", "/stats", "/tasks", "/retries", "/breakers", "/me")
+}
+_LOGS = {
+    **{f"GET {one}": one for one in ("/audit", "/errors", "/dead-letters")},
+    "GET /breakers/<provider>/history": "/breakers/scripted/history",
+}
+_LEARNED = {
+    **{f"GET {one}": one for one in ("/patterns", "/delays", "/policies", "/budgets")},
+    "GET /policies/<policy>": "/policies/agent",
+    "GET /budgets/<budget>": f"/budgets/{BUDGETS[0]}",
+    "GET /subjects/.+": f"/subjects/{SUBJECTS[1]}",
+}
+_EXPLAINED = {"policy": "agent", "message": "Too Many Requests", "status": 429, "retry_after": 30}
+
+
+def _read(paths: Mapping[str, str]) -> OperationKind:
+    def run(actor: Actor, _given: Arguments) -> None:
+        for path in paths.values():
+            actor.call("GET", path)
+
+    return OperationKind(1, draw_nothing, run, tuple(paths))
+
+
+def _post(path: str, body: Arguments | None = None) -> OperationKind:
+    def run(actor: Actor, _given: Arguments) -> None:
+        actor.call("POST", path, body)
+
+    return OperationKind(1, draw_nothing, run, (f"POST {path}",))
+
+
+def _draw_limit(draft: Draft) -> Arguments:
+    return {"budget": draft.rng.choice(BUDGETS), "limit": draft.rng.choice((0, 0.6, 5))}
+
+
+def _run_limit(actor: Actor, given: Arguments) -> None:
+    actor.call("PUT", f"/budgets/{given['budget']}", {"limit": given["limit"]})
+
+
+def _draw_subject(draft: Draft) -> Arguments:
+    return {"subject": draft.rng.choice(SUBJECTS)}
+
+
+def _run_reset(actor: Actor, given: Arguments) -> None:
+    actor.call("POST", f"/subjects/{given['subject']}/reset")
+
+
+def _run_forget_pattern(actor: Actor, _given: Arguments) -> None:
+    found = actor.call("GET", "/patterns").body or {}
+    for pattern in found.get("items", [])[:1]:
+        actor.call("DELETE", f"/patterns/{pattern['policy']}/{pattern['fingerprint']}")
+
+
+def _run_drop_letter(actor: Actor, _given: Arguments) -> None:
+    found = actor.call("GET", "/dead-letters").body or {}
+    ids = [letter["id"] for letter in found.get("items", [])[:1]]
+    actor.call("POST", "/dead-letters/drop", {"ids": ids})
+
+
+def _run_forget_sender(actor: Actor, given: Arguments) -> None:
+    actor.forgotten.add(given["sender"])
+    actor.call("POST", "/senders/forget", {"channel": "console", "sender_id": given["sender"]})
+
+
+def _without_arguments(run: Run, *covers: str) -> OperationKind:
+    return OperationKind(1, draw_nothing, run, covers)
+
+
+STACK_OPERATIONS: Mapping[str, OperationKind] = {
+    "read-overview": _read(_OVERVIEW),
+    "read-logs": _read(_LOGS),
+    "read-learned": _read(_LEARNED),
+    "explain": _post("/explain", _EXPLAINED),
+    "set-limit": OperationKind(2, _draw_limit, _run_limit, ("PUT /budgets/<budget>",)),
+    "reset-subject": OperationKind(1, _draw_subject, _run_reset, ("POST /subjects/.+/reset",)),
+    "forget-pattern": _without_arguments(
+        _run_forget_pattern, "DELETE /patterns/<policy>/<fingerprint>"
+    ),
+    "redrive": _post("/dead-letters/redrive"),
+    "drop-letter": _without_arguments(_run_drop_letter, "POST /dead-letters/drop"),
+    "forget-sender": OperationKind(1, draw_sender, _run_forget_sender, ("POST /senders/forget",)),
+    "redeploy": _without_arguments(lambda actor, _given: actor.redeploy()),
+}

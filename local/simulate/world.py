@@ -1,0 +1,229 @@
+"""The simulated world: the whole stack in memory, on a clock and a source of chance of its own."""
+
+from __future__ import annotations
+
+import logging
+import random
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from random import SystemRandom
+from typing import Any
+from unittest.mock import patch
+
+from duecourse.adapters.runtime import code_version
+from duecourse.app import registry
+
+from local.runtime.call_interceptor import Call
+from local.runtime.queue_sources import QueueSource
+from local.runtime.scheduler import Scheduler, Source
+from local.runtime.schedules import Schedule
+from local.runtime.stack import Stack
+from local.runtime.stream_sources import StreamSource
+from local.runtime.template import Resolver
+from local.simulate.chance import Chance
+from local.simulate.containers import Containers, Outside
+from local.simulate.event_loop import EventLoop
+from local.simulate.faults import DrawnFaults
+from local.simulate.functions import ContainerFunctions, current_invocation
+from local.simulate.hostile_sources import HostileQueue, HostileStream
+from local.simulate.item_versions import ItemVersions
+from local.simulate.lagging_indexes import let_indexes_lag
+from local.simulate.receiver import Receiver
+from local.simulate.settling_schedule import SettlingSchedule, find_soonest_due
+from local.simulate.throttled_tables import ThrottledTables
+from local.testing.faults import Faults
+from local.testing.lean_aws.backend import LeanBackend
+from local.testing.lean_aws.values import Item
+
+TASKS = "TasksTable"
+# All schedules tick while the faults last: the sweeper and the alerts at 12:05.
+STARTS_AT = datetime(2026, 2, 17, 12, 3, 40, tzinfo=UTC)
+_LAST_MOMENT = 0.001  # seconds before the deadline
+_containers = Containers()
+
+
+class SimulatedStack(Stack):
+    scheduler: EventLoop
+    faults: DrawnFaults
+    backend: LeanBackend
+    outside: Outside
+    functions: ContainerFunctions
+
+    def __init__(
+        self,
+        chance: Chance,
+        *,
+        fault_names: frozenset[str],
+        planned: Mapping[str, str] | None,
+        template: dict[str, Any],
+    ) -> None:
+        self._chance = chance
+        self._fault_names = fault_names
+        self._planned = planned
+        self.extra_sources: list[Source] = []
+        self.trace = sha256()
+        self.lines: list[str] = []
+        self.call_count = 0
+        self.faults_ended_at = STARTS_AT
+        self.is_settling = False  # most ticks of the schedules are left out
+        self.log_lines: list[str] = []
+        super().__init__(
+            is_clock_manual=True, starts_at=STARTS_AT, template=template, backend=LeanBackend()
+        )
+        self.item_versions = ItemVersions(self.faults.strike)
+        self.skips_idle_ticks = False
+        self.waits_for_batches = True
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        with _seeded(self._chance), self._versioned(), _captured_logs(self.log_lines):
+            self.start(log_level="INFO")
+            self.calls.on_aws_call = self._record_call
+            self._make_aws_hostile()
+            try:
+                yield
+            finally:
+                self.stop()
+
+    def _make_aws_hostile(self) -> None:
+        aws = self.backend.aws
+        aws.before_call = ThrottledTables(self.faults, self.elapsed).check
+        aws.dynamodb.table(TASKS).rewrite = self.item_versions.rewrite
+        tables = aws.dynamodb.tables.values()
+        let_indexes_lag(tables, self.faults.strike, lambda: self.clock.now().timestamp())
+
+    def end_faults(self) -> None:
+        self.faults.is_active = False
+        _containers.correct_clocks()
+        tasks = list(self.backend.aws.dynamodb.table(TASKS).items.values())
+        self.item_versions.upgrade(tasks, self._put_task)
+        self.faults_ended_at = self.clock.now()
+        self.record("faults end")
+
+    def _put_task(self, item: Item) -> None:
+        self.backend.aws.call("dynamodb", "PutItem", {"TableName": TASKS, "Item": item})
+
+    def elapsed(self) -> timedelta:
+        return self.clock.now() - STARTS_AT
+
+    def time_to_last_message(self) -> timedelta:
+        """Return how long it takes until the last message can be received: some are days late."""
+        queues = self.backend.aws.sqs.queues.values()
+        times = (one.available_at for queue in queues for one in queue.messages)
+        now = self.clock.now().timestamp()
+        return timedelta(seconds=max(0.0, max(times, default=now) - now))
+
+    def record(self, line: str) -> None:
+        """Add a line to the trace, with the time."""
+        text = f"{self.elapsed().total_seconds():.3f} {line}"
+        self.lines.append(text)
+        self.trace.update(text.encode())
+
+    def _make_scheduler(self) -> Scheduler:
+        return EventLoop(self.clock, lambda: self.backend.aws.change_count)
+
+    def _make_faults(self) -> Faults:
+        return DrawnFaults(
+            self._chance,
+            self._fault_names,
+            sleep=self._sleep,
+            elapsed=self.elapsed,
+            on_strike=lambda struck: self.record(f"fault: {struck.name} at {struck.point}"),
+            planned=self._planned,
+        )
+
+    def _make_functions(self, template: dict[str, Any]) -> ContainerFunctions:
+        functions = ContainerFunctions(template, self.clock, self.backend)
+        _containers.retire_all()
+        functions.containers, functions.faults = _containers, self.faults
+        self.outside = functions.outside = Outside(
+            clock=self.clock,
+            faults=self.faults,
+            sent=self.outbox.sent,
+            receiver=Receiver(self.clock, self.faults.strike, self.faults.sleep),
+            connection_sender=self.websocket_api,
+        )
+        return functions
+
+    def redeploy_all(self) -> None:
+        """Deploy another version: invocations get it, those at work go on with the old one."""
+        self.outside.deployment.replace(self.clock.now())
+        registry.deployed_version.cache_clear()
+        self.record(f"deployed version {self.outside.deployment.version}")
+
+    def _versioned(self) -> AbstractContextManager[Any]:
+        """Let the process's own modules, which find idle ticks, be of the deployed version."""
+        return patch.object(
+            code_version, "code_version", lambda *_folders: self.outside.deployment.version
+        )
+
+    def _build_sources(self, resolver: Resolver) -> list[Source]:
+        sources = super()._build_sources(resolver)
+        return [*map(self._make_hostile, sources), *self.extra_sources]
+
+    def _make_hostile(self, source: Source) -> Source:
+        strike = self.faults.strike
+        if isinstance(source, Schedule):
+            return SettlingSchedule(source, lambda: self.is_settling, self._find_soonest_due)
+        if isinstance(source, StreamSource):
+            return HostileStream(source, f"{source.table} for {source.function}", strike)
+        if isinstance(source, QueueSource):
+            sqs, name = self.backend.aws.sqs, source.name
+            return HostileQueue(
+                source, name, lambda: sqs.queue(name).messages, strike, name.endswith(".fifo")
+            )
+        return source
+
+    def _find_soonest_due(self) -> datetime | None:
+        return find_soonest_due(self.backend.aws.dynamodb.table(TASKS))
+
+    def _sleep(self, seconds: float, can_time_out: bool) -> bool:
+        """Let the current invocation sleep, at most until its deadline; return whether that came.
+
+        If it may not time out, it sleeps until the last moment before the deadline.
+        """
+        invocation = current_invocation()
+        if invocation is None:
+            return False
+        left = (invocation.deadline - self.clock.now()).total_seconds()
+        is_timeout = can_time_out and seconds >= left
+        self.scheduler.sleep(max(0.0, left if is_timeout else min(seconds, left - _LAST_MOMENT)))
+        if is_timeout:
+            self.record(f"{invocation.function} timed out")
+            self.faults.note_failed_call(invocation.function)
+        return is_timeout
+
+    def _record_call(self, call: Call) -> None:
+        if call.function is not None:
+            self.call_count += 1
+            invocation = current_invocation()
+            number = invocation.number if invocation else 0
+            self.record(f"{call.function} {number} {call.service}.{call.operation}")
+            self.trace.update(call.raw_bytes)
+
+
+@contextmanager
+def _captured_logs(lines: list[str]) -> Iterator[None]:
+    """Collect what the functions log instead of writing it."""
+
+    def emit(handler: logging.StreamHandler[Any], record: logging.LogRecord) -> None:
+        lines.append(handler.format(record))
+
+    with patch.object(logging.StreamHandler, "emit", emit):
+        yield
+
+
+@contextmanager
+def _seeded(chance: Chance) -> Iterator[None]:
+    """Replace the process's sources of chance by seeded ones."""
+    ids = chance.source("ids")
+    jitter = chance.source("jitter")
+    random.seed(chance.seed)
+    with (
+        patch.object(uuid, "uuid4", lambda: uuid.UUID(int=ids.getrandbits(128), version=4)),
+        patch.object(SystemRandom, "uniform", lambda _self, low, high: jitter.uniform(low, high)),
+    ):
+        yield

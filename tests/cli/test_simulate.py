@@ -1,0 +1,57 @@
+"""`duecourse simulate`: seeds, faults, replays, and what it finds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command_client import CommandClient, check_error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--seed", "many"], "--seed"),
+        (["--seed", "-1"], "--seed"),
+        (["--seeds", "9..1"], "--seeds"),
+        (["--seeds", "7"], "--seeds"),
+        (["--seed", "1", "--seeds", "1..2"], "--seeds"),
+        (["--steps", "x"], "--steps"),
+        (["--faults", "flood"], "--faults: unknown flood; known: crash-after,"),
+        (["--replay", "nowhere.json"], "nowhere.json"),
+        (["--replay", "README.md"], "--replay README.md: not JSON"),
+    ],
+)
+def test_bad_usage_is_one_line_that_names_the_flag(
+    duecourse: CommandClient, arguments: list[str], expected: str
+) -> None:
+    assert expected in check_error(duecourse("simulate", *arguments), code=2)
+
+
+def test_a_seed_gives_the_same_trace_in_every_process(duecourse: CommandClient) -> None:
+    result = duecourse("simulate", "--seeds", "3..5", "--twice", "--json")
+
+    assert result.code == 0, result.err
+    assert (result.json["seeds"], result.json["repeated"]) == (3, 3)
+    assert (result.json["unrepeatable"], result.json["violations"]) == ([], {})
+    assert len(set(result.json["traces"].values())) == 3
+    assert sum(result.json["faults"].values()) > 3
+
+
+def test_a_saved_plan_is_replayed(duecourse: CommandClient, tmp_path: Path) -> None:
+    plan = {
+        "seed": 1,
+        "operations": [{"at": 1, "do": "create-reminder", "new": 1, "in": "5s", "sender": "ada"}],
+        "faults": {"worker channel.send after 1": "crash-after"},
+    }
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(plan))
+
+    result = duecourse("simulate", "--replay", str(path))
+
+    assert result.code == 0, result.err
+    assert result.out.startswith("1 seed, ")
+    assert "1  create-reminder" in result.out
+    assert "1  crash-after" in result.out

@@ -47,10 +47,12 @@ class QueueSource:
 
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         batches: list[Callable[[], None]] = []
-        is_due = self._is_due(now)
-        while is_due and len(batches) != self._max_batches and (messages := self._receive()):
+        while self._is_due(now) and len(batches) != self._max_batches:
+            messages = self._receive()
+            if not messages:
+                break
             batches.append(self._make_invocation(messages))
-        self._is_known_empty = is_due and not batches
+        self._is_known_empty = not batches and self._is_due(now)
         return batches
 
     def next_at(self, now: datetime, _until: datetime | None = None) -> datetime | None:

@@ -101,6 +101,9 @@ class Actor:
         if self.call("POST", "/webhooks/console", message).status == HTTPStatus.OK:
             self.said[sender] += 1
 
+    def has_series(self) -> bool:
+        return any("repeat" in one.request for one in self.created.values())
+
     def cancel_series(self) -> None:
         """Cancel every series until it is cancelled: a running one cannot be."""
         for one in self.created.values():

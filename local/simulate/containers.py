@@ -62,7 +62,7 @@ class Container:
     is_busy: bool = False
     skew: timedelta = timedelta(0)
     version: str = FIRST_VERSION
-    _has_read_environment: bool = False
+    _configured: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         client_class = self.modules.load("duecourse.adapters.aws.json_client").JsonClient
@@ -73,10 +73,10 @@ class Container:
     def start(self, function: str, outside: Outside) -> None:
         """Become a new container of `function`: nothing is cached."""
         self.function = function
-        self._has_read_environment = False
         code = vars(self.modules.load("duecourse.adapters.runtime.code_version"))
         code["code_version"] = partial(_return_version, self.version)
-        self.modules.load("duecourse.app.services").reset()
+        self.modules.clear_caches("duecourse.app")
+        self.modules.load("duecourse.app.registry").reset()
         self.modules.clear_caches("functions")
         for name in ("unreadable_items", "unsent_dispatches"):
             self.modules.load(f"duecourse.adapters.runtime.{name}")._collected.clear()
@@ -87,9 +87,9 @@ class Container:
         """Return the module and the name of the function in it, such as `worker.app.handler`."""
         name, _, attribute = handler.rpartition(".")
         module = self.modules.load(f"functions.{name}")
-        if not self._has_read_environment:
+        if name not in self._configured:  # the environment is the same in all simulations
             read_environment_again(module)
-            self._has_read_environment = True
+            self._configured.add(name)
         return module, attribute
 
     @contextmanager

@@ -12,7 +12,7 @@ from duecourse.adapters.aws.dynamodb.stream import parse_changes
 from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.events.stream_change import StreamChange
-from duecourse.domain.journal.stats import MAX_DAYS, stats_to_json
+from duecourse.domain.journal.stats import stats_to_json
 from duecourse.domain.time.instant import to_text
 from duecourse.usecases.journal.read_stats import read_stats
 
@@ -20,7 +20,7 @@ from local.simulate.actor import Actor, Answer, Created
 from local.simulate.faults import Struck
 from local.simulate.receiver import Received
 from local.simulate.task_records import Json, TaskRecord, read_record
-from local.simulate.world import SimulatedStack
+from local.simulate.world import STARTS_AT, SimulatedStack
 
 _NEVER_REPEATING = frozenset(
     {"cut-batch", "delayed-batch", "late-message", "reordered-message"}
@@ -114,9 +114,10 @@ class Observed:
 
 
 def _read_stats() -> Json:
-    window = read_stats(
-        MAX_DAYS, counters=stores.counters(), stats=stores.stats(), now=stores.clock().now()
-    )
+    """Return the statistics since the start."""
+    now = stores.clock().now()
+    days = (now.date() - STARTS_AT.date()).days + 1
+    window = read_stats(days, counters=stores.counters(), stats=stores.stats(), now=now)
     return stats_to_json(window)
 
 

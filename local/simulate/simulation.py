@@ -100,8 +100,9 @@ def _make_actor(stack: SimulatedStack) -> Actor:
 def _run_phases(stack: SimulatedStack, actor: Actor, settling: timedelta) -> None:
     stack.advance(timedelta(seconds=ACTIVE_SECONDS) + FAULTS_GO_ON)
     stack.end_faults()
-    stack.advance(SERIES_GO_ON)
-    stack.scheduler.call(actor.cancel_series)
+    if actor.has_series():
+        stack.advance(SERIES_GO_ON)
+        stack.scheduler.call(actor.cancel_series)
     stack.is_settling = True
     stack.advance(max(settling, stack.time_to_last_message() + SETTLING))
 

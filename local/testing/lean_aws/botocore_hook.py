@@ -26,6 +26,7 @@ from local.testing.lean_aws.errors import AwsError
 from local.testing.lean_aws.values import decode_binary
 
 _ERROR_STATUS = 300
+_STUBBER_ID = "boto_stubber"
 _clients: dict[Any, Any] = {}
 _clients_with_full_quota: WeakSet[Any] = WeakSet()
 
@@ -99,7 +100,7 @@ def _answer(aws: LeanAws, real: Callable[..., Any]) -> Callable[..., Any]:
 
 def _parse(service: str, body: bytes) -> Any:
     has_binary = service == "dynamodb" and b'"B' in body
-    return json.loads(body, object_hook=decode_binary if has_binary else None)
+    return json.loads(body.decode(), object_hook=decode_binary if has_binary else None)
 
 
 def _to_error(error: AwsError) -> dict[str, Any]:
@@ -116,8 +117,9 @@ def answer_leanly(real: Callable[..., Any]) -> Callable[..., Any]:
         _refill_on_first_call(client)
         operation = service_model.operation_model(operation_name)
         context: dict[str, Any] = {"client_config": client.meta.config, "retries": {}}
-        _emit(client, "before-parameter-build", operation, params=params, context=context)
-        body = json.dumps(params, default=_to_json).encode()
+        if operation.idempotent_members or _is_stubbed(client):  # botocore adds a token
+            _emit(client, "before-parameter-build", operation, params=params, context=context)
+        body = _encode(params).encode()
         response, parsed = _send(client, operation, body, context)
         if response.status_code >= _ERROR_STATUS:
             error_class = client.exceptions.from_code(parsed["Error"]["Code"])
@@ -133,10 +135,10 @@ def _send(
     """Send the request, and again for as long as botocore's retry handler wants."""
     request = LeanRequest(client.meta.endpoint_url, body)
     request_dict = {"context": context, "body": body, "url": request.url, "headers": {}}
-    stubbed: tuple[Any, dict[str, Any]] | None = _emit(
-        client, "before-call", operation, params=request_dict, context=context
-    )
-    if stubbed is not None:  # by botocore's Stubber
+    if _is_stubbed(client):
+        stubbed: tuple[Any, dict[str, Any]] = _emit(
+            client, "before-call", operation, params=request_dict, context=context
+        )
         return stubbed
     attempts = 1
     answer, error = client._endpoint._do_get_response(request, operation, context)
@@ -156,6 +158,11 @@ def _send(
     return response, parsed
 
 
+def _is_stubbed(client: Any) -> bool:
+    """Return whether botocore's Stubber is active. Its other handlers only add headers."""
+    return _STUBBER_ID in client.meta.events._emitter._unique_id_handlers
+
+
 def _emit(client: Any, event: str, operation: Any, **arguments: Any) -> Any:
     service_id = client.meta.service_model.service_id.hyphenize()
     _handler, response = client.meta.events.emit_until_response(
@@ -173,6 +180,9 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, bytes):
         return b64encode(value).decode()
     raise TypeError(f"{type(value).__name__} is not supported in a request")
+
+
+_encode = json.JSONEncoder(default=_to_json).encode
 
 
 def _reuse_clients(real: Callable[..., Any]) -> Callable[..., Any]:

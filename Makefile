@@ -16,10 +16,10 @@ INSTALL := $(PIP) install --require-hashes --no-deps
 PARALLEL := -n 2 --dist worksteal
 COMPILE := uv pip compile -q --python-version 3.11 --universal --no-header --no-annotate --generate-hashes
 
-.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity simulate simulate-mutants lock clean
+.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity simulate simulate-twice simulate-mutants lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.installed: requirements-dev.txt pyproject.toml
 	@echo "setting up $(VENV) (once)"
@@ -51,7 +51,7 @@ quick: lint types ## run lint, types, unit and property tests (under a minute)
 
 test: lint types tests ## run lint, types and every test that needs no browser
 
-check: test browser e2e simulate sam-validate sam-build deploy-test ## run everything that CI runs
+check: test browser e2e simulate simulate-twice sam-validate sam-build deploy-test ## run everything that CI runs
 
 fmt: setup ## format the code
 	@$(BIN)/ruff format -q .
@@ -132,8 +132,11 @@ bench-classify: setup ## measure the classifier's speed, also on hostile input
 capacity: setup ## print which limit of AWS comes first, by tasks, failures, messages and listeners
 	@$(BIN)/python -m bench.capacity
 
-simulate: setup ## simulate seeds with faults for 2 minutes, each in two processes, and check what we promise
-	@$(BIN)/duecourse simulate --minutes 2 --twice
+simulate: setup ## simulate seeds with faults for 2 minutes, and check what we promise
+	@$(BIN)/duecourse simulate --minutes 2
+
+simulate-twice: setup ## simulate 2,000 seeds in two processes each, and compare the traces
+	@$(BIN)/duecourse simulate --seeds 1..2000 --twice
 
 simulate-mutants: setup ## plant bugs one by one, and simulate until each is found (300 seeds at most, 10 min)
 	@$(BIN)/python -m local.simulate.find_mutants

@@ -27,7 +27,8 @@ FAULT_RATES: Mapping[str, float] = {
     # each write that an index shows
     "index-lag": 0.1,
     # each call of a table
-    "throttled-table": 0.0015,
+    "throttled-table": 0.001,
+    "failing-table": 0.001,
     # each invocation
     "cold-start": 0.1,
     "concurrency-limit": 0.01,

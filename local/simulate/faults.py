@@ -47,6 +47,7 @@ CALL_FAULTS: Mapping[str, tuple[float, CallFault]] = {
     LAMBDA_TIMEOUT: (0.001, CallFault("before", TIMED_OUT)),
     "throttled-minute": (0.001, CallFault("before", "throttle", timedelta(minutes=1))),
     "failing-minute": (0.001, CallFault("before", "error", timedelta(minutes=1))),
+    "timeout-minute": (0.0005, CallFault("before", "timeout", timedelta(minutes=1))),
 }
 
 

@@ -33,7 +33,7 @@ from local.simulate.item_versions import ItemVersions
 from local.simulate.lagging_indexes import let_indexes_lag
 from local.simulate.receiver import Receiver
 from local.simulate.settling_schedule import SettlingSchedule, find_soonest_due
-from local.simulate.throttled_tables import ThrottledTables
+from local.simulate.table_outages import TableOutages
 from local.testing.faults import Faults
 from local.testing.lean_aws.backend import LeanBackend
 from local.testing.lean_aws.values import Item
@@ -90,7 +90,7 @@ class SimulatedStack(Stack):
 
     def _make_aws_hostile(self) -> None:
         aws = self.backend.aws
-        aws.before_call = ThrottledTables(self.faults, self.elapsed).check
+        aws.before_call = TableOutages(self.faults, self.elapsed).check
         aws.dynamodb.table(TASKS).rewrite = self.item_versions.rewrite
         tables = aws.dynamodb.tables.values()
         let_indexes_lag(tables, self.faults.strike, lambda: self.clock.now().timestamp())

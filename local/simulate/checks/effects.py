@@ -9,6 +9,7 @@ from duecourse.domain.time.instant import from_text
 
 from local.simulate.observed import Observed
 from local.simulate.receiver import PUBLIC_ADDRESS
+from local.simulate.task_records import Json, TaskRecord
 
 # A mutation with one of these may have had its effect.
 _ADMITTED = frozenset({"applied", "indeterminate", "in_flight"})
@@ -17,22 +18,33 @@ _ADMITTED = frozenset({"applied", "indeterminate", "in_flight"})
 def admitted(observed: Observed) -> Iterator[str | None]:
     """No effect beyond what the runs admit, and none missing where a run says it happened.
 
-    Unless a person said so, of an effect that was unknown.
+    Unless a person said so, of an effect that was unknown: people may be wrong.
     """
     for record in observed.records.values():
         if record.task["type"] == "action":
             continue  # a call of a provider is no effect: it may be repeated
-        is_resolved = any(event["type"] == "task:resolved" for event in record.history)
-        by_key: defaultdict[str, list[str]] = defaultdict(list)
+        resolved = _list_resolved(record)
+        by_key: defaultdict[str, list[Json]] = defaultdict(list)
         for run in record.runs:
-            by_key[run["mutation"]["key"]].append(run["mutation"]["status"])
-        for key, statuses in by_key.items():
+            by_key[run["mutation"]["key"]].append(run)
+        for key, runs in by_key.items():
+            statuses = [run["mutation"]["status"] for run in runs]
             count = len(observed.effects.get(key, ()))
-            limit = sum(status in _ADMITTED for status in statuses)
-            is_missing = count == 0 and "applied" in statuses and not is_resolved
+            limit = sum(_may_have_effect(run, resolved) for run in runs)
+            is_missing = count == 0 and "applied" in statuses and not resolved
             is_right = count <= limit and not is_missing
             text = f"task {record.name}: {count} effects, the runs say {statuses}"
             yield None if is_right else text
+
+
+def _list_resolved(record: TaskRecord) -> set[str]:
+    """Return the runs of which a person said whether their effect had happened."""
+    resolved = (event for event in record.history if event["type"] == "task:resolved")
+    return {event["detail"]["run_id"] for event in resolved}
+
+
+def _may_have_effect(run: Json, resolved: set[str]) -> bool:
+    return run["mutation"]["status"] in _ADMITTED or run["id"] in resolved
 
 
 def never_early(observed: Observed) -> Iterator[str | None]:

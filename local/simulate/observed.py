@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.adapters.aws.dynamodb.stream import parse_changes
 from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.events.stream_change import StreamChange
@@ -17,6 +16,7 @@ from duecourse.domain.time.instant import to_text
 from duecourse.usecases.journal.read_stats import read_stats
 
 from local.simulate.actor import Actor, Answer, Created
+from local.simulate.budget_ledger import BudgetLedger
 from local.simulate.faults import Struck
 from local.simulate.receiver import Received
 from local.simulate.task_records import Json, TaskRecord, read_record
@@ -67,6 +67,8 @@ class Observed:
     max_skew: timedelta
     newer_ids: frozenset[str]
     now: str
+    budgets: BudgetLedger
+    failed_invocations: frozenset[int | None]
     checked: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -88,7 +90,7 @@ class Observed:
             log_lines=stack.log_lines,
             stats=_read_stats(),
             dead_letters=list(stores.dead_letters().list_letters()),
-            changes=parse_changes(list(stack.backend.stream_records("TasksTable"))),
+            changes=stack.step_checks.changes,
             left_messages=_count_messages(stack),
             struck=stack.faults.struck,
             failed_functions=frozenset(stack.faults.failed_functions),
@@ -96,6 +98,9 @@ class Observed:
             max_skew=stack.functions.max_skew,
             newer_ids=frozenset(stack.item_versions.newer),
             now=to_text(stack.clock.now()),
+            budgets=stack.step_checks.budgets,
+            failed_invocations=frozenset(stack.faults.failed_invocations),
+            checked=Counter(stack.step_checks.checked),
         )
 
     def name_of(self, task_id: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local.simulate.invariants import INVARIANTS
+from local.simulate.invariants import INVARIANT_NAMES
 from local.simulate.operations import OPERATIONS
 from local.simulate.plan import ALL_FAULTS, Operation, Plan
 from local.simulate.shrink import shrink
@@ -66,6 +66,6 @@ def test_an_effect_that_no_run_admits_is_found_and_reduced(
 
 
 def test_what_never_happened_is_listed() -> None:
-    names = {*OPERATIONS, *ALL_FAULTS, *(one.name for one in INVARIANTS)}
+    names = {*OPERATIONS, *ALL_FAULTS, *INVARIANT_NAMES}
 
     assert set(Summary().list_unexercised()) == names

@@ -7,7 +7,7 @@ from typing import Any
 
 from duecourse.domain.tasks.status import Status
 
-from local.simulate.observed import Observed, changes_of_tasks
+from local.simulate.observed import Observed
 
 # After these a person, or a late report, may have changed what counts.
 _CORRECTING_EVENTS = frozenset(
@@ -37,37 +37,6 @@ def one_active(observed: Observed) -> Iterator[str | None]:
     for record in observed.records.values():
         active = [run["id"][:8] for run in record.runs if run["ended_at"] is None]
         yield None if len(active) <= 1 else f"task {record.name} has open runs {active}"
-
-
-def retries_counted(observed: Observed) -> Iterator[str | None]:
-    """`retry_count` grows by one with a counted failure, and never without one.
-
-    It becomes 0 with a new occurrence, a new time or a person's retry, and it shrinks by one if
-    the last failure is corrected.
-    """
-    for old, new in changes_of_tasks(observed):
-        grown = new.retry_count - old.retry_count
-        is_reset = new.retry_count == 0
-        if _is_counted_failure(old, new):
-            is_correct = grown == 1 or (is_reset and new.nominal_at != old.nominal_at)
-        else:
-            is_correct = grown == 0 or is_reset or _is_redecided(old, new)
-        text = (
-            f"task {observed.name_of(new.id)}: retry_count {old.retry_count} to {new.retry_count}"
-        )
-        yield None if is_correct else f"{text} at version {new.version}"
-
-
-def _is_counted_failure(old: Any, new: Any) -> bool:
-    run = new.run
-    has_ended = run is not None and run.ended_at is not None and old.run != run
-    has_just_ended = has_ended and old.run is not None and old.run.ended_at is None
-    return bool(has_just_ended and run.diagnosis is not None and run.diagnosis.counted)
-
-
-def _is_redecided(old: Any, new: Any) -> bool:
-    """Return whether a failure that had ended its run was classified again or corrected."""
-    return bool(old.run and new.run and old.run.ended_at and old.run != new.run)
 
 
 def retries_recounted(observed: Observed) -> Iterator[str | None]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from duecourse.domain.tasks.status import Status
-
 from local.simulate.observed import Observed
 
 # After these a person, or a late report, may have changed what counts.
@@ -50,23 +48,3 @@ def retries_recounted(observed: Observed) -> Iterator[str | None]:
         is_same = counted == record.task["retry_count"]
         text = f"task {record.name}: retry_count {record.task['retry_count']}, {counted} failures"
         yield None if is_same else text
-
-
-def none_after_cancellation(observed: Observed) -> Iterator[str | None]:
-    """What the API has acknowledged to be cancelled is not run again.
-
-    An effect of a run that started before may come later, if its worker was taken for dead.
-    """
-    for change in observed.changes:
-        cancelled_at = observed.cancelled.get(change.task_id or "")
-        if cancelled_at is not None and _is_start(change.old, change.new):
-            is_later = change.written_at > cancelled_at
-            name = observed.name_of(change.task_id)
-            text = f"task {name} was cancelled at {cancelled_at} and ran at {change.written_at}"
-            yield text if is_later else None
-
-
-def _is_start(old: Any, new: Any) -> bool:
-    """Return whether a worker claimed the task. What the stream says is not told by its clock."""
-    is_running = new is not None and new.status is Status.IN_PROGRESS
-    return is_running and (old is None or old.run_id != new.run_id)

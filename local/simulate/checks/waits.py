@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from duecourse.domain.time.instant import from_text
+
 from local.simulate.observed import Observed
+from local.simulate.settling_schedule import LONGEST_GAP
 from local.simulate.task_records import Json, TaskRecord
 
 # These wait without limit: for new code, or for a person who knows whether an effect happened.
@@ -32,7 +35,8 @@ def find_missing_in_blocked(record: TaskRecord, now: str) -> str:
         return "" if task["blocked_until"] is None else "a time-out that must not happen"
     if task["blocked_until"] is None:
         return "no time-out"
-    return "" if task["blocked_until"] > now else f"not ended at {task['blocked_until']}"
+    is_over = from_text(task["blocked_until"]) + LONGEST_GAP < from_text(now)
+    return f"not ended at {task['blocked_until']}" if is_over else ""
 
 
 def find_missing_in_verification(record: TaskRecord, now: str) -> str:

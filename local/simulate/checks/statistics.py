@@ -26,12 +26,14 @@ def categories_listed(observed: Observed) -> Iterator[str | None]:
 
 def days_recounted(observed: Observed) -> Iterator[str | None]:
     """The errors by day, those for lack of budget, and the patterns of rules."""
-    if _is_unclear(observed):
+    if _is_gone(observed):
         return
     stats, entries = observed.stats, _list_errors(observed)
     by_day = Counter((entry["at"][:10], entry["category"]) for entry in entries)
     counted = {(one["day"], one["category"]): one["count"] for one in stats["errors_by_day"]}
     yield _compare("errors by day", counted, dict(by_day))
+    if _has_correction(observed):
+        return
     timeline = {
         one["day"]: (one["errors"], one["unique_blocked"]) for one in stats["budget_timeline"]
     }
@@ -54,12 +56,14 @@ def _lacks(entry: Json) -> bool:
 
 def recoveries_recounted(observed: Observed) -> Iterator[str | None]:
     """First failures by category, how many recovered, and after how many retries."""
-    if _is_unclear(observed) or any(one.task["verify"] for one in observed.records.values()):
-        return  # what is only verified again has not recovered
+    if _is_gone(observed):
+        return
     entries = _list_errors(observed)
     first = Counter(entry["category"] for entry in entries if entry["attempt"] == 1)
     rates = {one["category"]: one["failures"] for one in observed.stats["recovery_rate"]}
     yield _compare("first failures", rates, dict(first))
+    if _has_correction(observed) or any(one.task["verify"] for one in observed.records.values()):
+        return  # what is only verified again has not recovered
     recovered = Counter(_list_recovered(observed))
     rates = {
         one["category"]: one["recovered"]
@@ -95,7 +99,7 @@ def _list_recovered(observed: Observed) -> Iterator[str]:
 
 def repeated_recounted(observed: Observed) -> Iterator[str | None]:
     """The tasks and subjects with four errors or more, and the subjects that were given up."""
-    if _is_unclear(observed):
+    if _is_gone(observed):
         return
     counts = Counter(one["subject"] or one["task_id"] for one in _list_errors(observed))
     expected = {name: count for name, count in counts.items() if count >= _REPEATED}
@@ -117,10 +121,14 @@ def _list_errors(observed: Observed) -> list[Json]:
     return [entry for record in observed.records.values() for entry in record.errors]
 
 
-def _is_unclear(observed: Observed) -> bool:
-    """Return whether runs are gone, or counted as they were before a correction."""
-    is_gone = bool(observed.deleted or observed.forgotten)
-    return is_gone or any(map(is_corrected, observed.records.values()))
+def _is_gone(observed: Observed) -> bool:
+    """Return whether runs are gone. Their counts stay."""
+    return bool(observed.deleted or observed.forgotten)
+
+
+def _has_correction(observed: Observed) -> bool:
+    """Return whether something may be counted as it was before a correction."""
+    return any(map(is_corrected, observed.records.values()))
 
 
 def _compare(name: str, counted: object, recount: object) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -22,7 +22,10 @@ _ALL = 1_000
 
 @dataclass(frozen=True)
 class DerivedRecords:
-    """`budgets` are those of the first day. The lists of errors hold the ids of runs, sorted."""
+    """`patterns` are those of the tasks' policies, `budgets` those of the first day.
+
+    The lists of errors hold the ids of runs, sorted.
+    """
 
     stats: Json
     budgets: Mapping[str, Json]
@@ -34,7 +37,7 @@ class DerivedRecords:
 
     @classmethod
     def read(
-        cls, records: Iterable[TaskRecord], subject_ids: Iterable[str], *, first_day: datetime
+        cls, records: Collection[TaskRecord], subject_ids: Iterable[str], *, first_day: datetime
     ) -> DerivedRecords:
         errors = [entry for record in records for entry in record.errors]
         now = stores.clock().now()
@@ -42,7 +45,8 @@ class DerivedRecords:
         budgets = stores.budgets().list_used_on(first_day)
         subjects = {one: stores.subjects().get(one) for one in sorted(subject_ids)}
         policies = stores.policies()
-        patterns = read_patterns(policies, limit=_ALL, patterns=stores.patterns(), now=now)
+        used = {record.task["policy"] for record in records if record.runs}
+        patterns = read_patterns(sorted(used), limit=_ALL, patterns=stores.patterns(), now=now)
         return cls(
             stats=stats_to_json(window),
             budgets={one.name: budget_to_json(one) for one in budgets},

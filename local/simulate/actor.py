@@ -11,6 +11,8 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
+from duecourse.domain.limits.budget import parse_micros
+
 from local.runtime.api_gateway import Gateway, Request
 from local.runtime.stack import DEFAULT_TOKEN
 
@@ -39,6 +41,16 @@ class Created:
     request: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class LimitSet:
+    """A limit of a budget, in micro-dollars, that the API acknowledged at `at`."""
+
+    budget: str
+    limit: int
+    asked_at: datetime
+    at: datetime
+
+
 @dataclass
 class Actor:
     """`count_struck` returns how many calls faults have hit so far.
@@ -63,6 +75,7 @@ class Actor:
     forgotten: set[str] = field(default_factory=set)
     muted: set[str] = field(default_factory=set)
     said: Counter[str] = field(default_factory=Counter)
+    limits_set: list[LimitSet] = field(default_factory=list)
 
     def call(self, method: str, target: str, body: Any = None, *, key: str = "") -> Answer:
         headers = {"content-type": "application/json", "authorization": f"Bearer {DEFAULT_TOKEN}"}
@@ -103,6 +116,13 @@ class Actor:
 
     def has_series(self) -> bool:
         return any("repeat" in one.request for one in self.created.values())
+
+    def set_limit(self, budget: str, dollars: float) -> None:
+        asked_at = self.now()
+        answer = self.call("PUT", f"/budgets/{budget}", {"limit": dollars})
+        if answer.status == HTTPStatus.OK:
+            limit = LimitSet(budget, parse_micros(dollars), asked_at, self.now())
+            self.limits_set.append(limit)
 
     def cancel_series(self) -> None:
         """Cancel every series until it is cancelled: a running one cannot be."""

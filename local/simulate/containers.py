@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -47,6 +47,7 @@ class Outside:
     sent: list[Any]
     receiver: Receiver
     connection_sender: Any
+    on_provider_call: Callable[[Any, Any, int | None], None]
     deployment: Deployment = field(default_factory=Deployment)
 
 
@@ -108,7 +109,9 @@ class Container:
         registry.allow_loopback()
         for name in (*known.PLATFORMS, *known.SEND_ONLY):
             registry.register_channel(name, channels.OutboxChannel(name, outbox))
-        scripted = load("local.testing.scripted_provider").ScriptedProvider(calls)
+        scripted = load("local.testing.scripted_provider").ScriptedProvider(
+            calls, outside.on_provider_call
+        )
         registry.register_provider("scripted", scripted)
         registry.register_connection_sender(outside.connection_sender)
         client = make_client(self.modules, outside.receiver)

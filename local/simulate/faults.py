@@ -77,7 +77,9 @@ Sleep = Callable[[float, bool], bool]
 
 
 class DrawnFaults(Faults):
-    """`planned`, if not None, replaces the draws."""
+    """`planned`, if not None, replaces the draws. `find_invocation` tells who makes a call."""
+
+    find_invocation: Callable[[], int | None] = staticmethod(lambda: None)
 
     def __init__(
         self,
@@ -105,6 +107,7 @@ class DrawnFaults(Faults):
         self.struck: list[Struck] = []
         self.hit_count = 0  # of calls and invocations, also while a fault lasts
         self.failed_functions: set[str] = set()  # whose calls failed
+        self.failed_invocations: set[int | None] = set()
 
     def has_pending_for(self, function: str) -> bool:  # noqa: ARG002 - none is planned ahead
         return self.is_active
@@ -150,6 +153,7 @@ class DrawnFaults(Faults):
     def note_failed_call(self, function: str) -> None:
         self.hit_count += 1
         self.failed_functions.add(function)
+        self.failed_invocations.add(self.find_invocation())
 
     def _end_at_deadline(self, point: str) -> None:
         self._note(Struck(point, LAMBDA_TIMEOUT))

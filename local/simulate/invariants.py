@@ -8,14 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from local.simulate.checks import answers, effects, journal, people, runs, schedule, tasks
+from local.simulate.checks import (
+    answers,
+    budgets,
+    cancellation,
+    effects,
+    journal,
+    learned,
+    people,
+    runs,
+    schedule,
+    statistics,
+    tasks,
+    waits,
+)
 from local.simulate.observed import Observed
-
-
-@dataclass(frozen=True)
-class Violation:
-    invariant: str
-    text: str
+from local.simulate.step_invariants import STEP_INVARIANT_NAMES
+from local.simulate.violation import Violation
 
 
 @dataclass(frozen=True)
@@ -35,15 +44,14 @@ INVARIANTS = (
     Invariant("an accepted task exists", tasks.accepted_exist),
     Invariant("a request with a key creates one task", tasks.created_once),
     Invariant("no task is stuck", tasks.not_stuck),
-    Invariant("only legal moves", tasks.legal_moves),
+    Invariant("every task that waits says why and until when", waits.reasons_stated),
     Invariant("late only while faults last", tasks.late_only_with_faults),
     Invariant("the queues are empty", tasks.queues_empty),
-    Invariant("a task keeps what newer code added", tasks.unknown_kept),
     Invariant("runs are linked and numbered", runs.linked),
-    Invariant("at most one active run", runs.one_active),
-    Invariant("a retry is counted for each counted failure", runs.retries_counted),
+    Invariant("at most one open run is listed", runs.one_active),
     Invariant("retry_count equals the failures of the error log", runs.retries_recounted),
-    Invariant("no run starts after a cancellation", runs.none_after_cancellation),
+    Invariant("an acknowledged cancellation is stored", cancellation.acknowledged_stored),
+    Invariant("a cancelled task has no later run or effect", cancellation.none_after),
     Invariant("no effect beyond what the runs admit", effects.admitted),
     Invariant("nothing is early", effects.never_early),
     Invariant("nothing is sent to a private address", effects.none_to_private_address),
@@ -51,6 +59,17 @@ INVARIANTS = (
     Invariant("the statistics equal a recount", journal.stats_recounted),
     Invariant("the calls of providers equal a recount", journal.providers_recounted),
     Invariant("the successes equal a recount", journal.lateness_recounted),
+    Invariant("/errors lists every failure of a category", statistics.categories_listed),
+    Invariant("errors by day, budget and rule equal a recount", statistics.days_recounted),
+    Invariant("the recoveries equal a recount", statistics.recoveries_recounted),
+    Invariant("the repeated failures equal a recount", statistics.repeated_recounted),
+    Invariant("the learned patterns equal a recount", learned.patterns_recounted),
+    Invariant("a subject has the errors of its tasks", learned.subject_errors_recounted),
+    Invariant("a subject counts its failures once", learned.subject_failures_recounted),
+    Invariant("no reservation of a budget is left", budgets.reservations_settled),
+    Invariant("a reservation is settled at its cost", budgets.settled_at_cost),
+    Invariant("the budgets equal a recount", budgets.budgets_recounted),
+    Invariant("an acknowledged limit is in force", budgets.limits_in_force),
     Invariant("the history begins with the creation and is in order", journal.history_in_order),
     Invariant("the history names every run once", journal.history_names_runs),
     Invariant("the history ends as the task did", journal.history_ends_like_task),
@@ -69,3 +88,5 @@ INVARIANTS = (
     Invariant("an occurrence succeeds once", schedule.occurrences_once),
     Invariant("a series runs each occurrence in reach", schedule.occurrences_follow),
 )
+# With those that are checked at every write.
+INVARIANT_NAMES = STEP_INVARIANT_NAMES | {one.name for one in INVARIANTS}

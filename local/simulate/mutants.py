@@ -210,4 +210,149 @@ MUTANTS: Mapping[str, Mutant] = {
             "        if key is None or key\n",
         ),
     ),
+    # For the invariants of each write
+    "version-grows-by-two": Mutant(
+        "a task that changes its status skips a version",
+        SourceEdit(
+            "duecourse.domain.tasks.task",
+            "status=to, version=self.version + 1, blocked_at",
+            "status=to, version=self.version + 2, blocked_at",
+        ),
+    ),
+    "run-used-again": Mutant(
+        "a retry goes on with the run that has failed",
+        SourceEdit(
+            f"{_LIFECYCLE}.run_transitions",
+            "id=lease.run_id,\n        attempt=previous",
+            "id=previous.id if previous else lease.run_id,\n        attempt=previous",
+        ),
+    ),
+    "due-before-occurrence": Mutant(
+        "a series is due at the occurrence that it has run",
+        SourceEdit(
+            f"{_LIFECYCLE}.advance_series", "        due_at=following,\n", "        due_at=at,\n"
+        ),
+    ),
+    # For the invariants of budgets
+    "reservation-ignores-limit": Mutant(
+        "a reservation is made although too little remains",
+        SourceEdit(f"{_DYNAMODB}.budgets", "condition=has_room & is_new", "condition=is_new"),
+    ),
+    "call-not-reserved": Mutant(
+        "a call is made without a reservation if its provider states no maximum cost",
+        SourceEdit(
+            "duecourse.handlers.budget_reservation",
+            "    if budget is None:\n",
+            "    if budget is None or max_cost is None:\n",
+        ),
+    ),
+    "settlement-not-written": Mutant(
+        "the reservation of a call that succeeded is not settled",
+        SourceEdit(
+            "duecourse.handlers.budget_reservation",
+            "    _settle(stored, stored.max_cost if call_cost.cost is None else call_cost.cost, ",
+            "    id(",
+        ),
+    ),
+    "settled-at-maximum": Mutant(
+        "a call is settled at its maximum although its cost is known",
+        SourceEdit(
+            "duecourse.handlers.budget_reservation",
+            "stored.max_cost if call_cost.cost is None else call_cost.cost, budgets",
+            "stored.max_cost, budgets",
+        ),
+    ),
+    "call-counted-twice": Mutant(
+        "a reservation counts two calls",
+        SourceEdit(f"{_DYNAMODB}.budgets", "(BudgetItem.calls + 1)", "(BudgetItem.calls + 2)"),
+    ),
+    "limit-not-applied": Mutant(
+        "a new limit is acknowledged, and applied only on the next day",
+        SourceEdit(
+            f"{_DYNAMODB}.budgets",
+            "return self._open_day(name, utc_date(now))\n",
+            "return self.get_today(name, now=now)\n",
+        ),
+    ),
+    # For the invariants of patterns, subjects and statistics
+    "pattern-learned-twice": Mutant(
+        "a failure is counted twice for its pattern",
+        SourceEdit("duecourse.domain.journal.learning_counters", '{"seen": 1}', '{"seen": 2}'),
+    ),
+    "subject-failure-twice": Mutant(
+        "a failure is counted twice for its subject",
+        SourceEdit(
+            "duecourse.domain.failures.subject",
+            "count = self.failure_count + 1",
+            "count = self.failure_count + 2",
+        ),
+    ),
+    "subject-error-not-kept": Mutant(
+        "a subject does not keep the errors of its tasks",
+        SourceEdit(
+            f"{_LIFECYCLE}.track_errors",
+            "return replace(task, run=tracked), replace(to_save, recent_errors=errors)",
+            "return replace(task, run=tracked), to_save",
+        ),
+    ),
+    "failure-in-no-category": Mutant(
+        "a failure is not named by the counters from which its category is listed",
+        SourceEdit(
+            "duecourse.domain.journal.failed_runs",
+            'members=frozenset({f"{ref.to_text()} {mark}"})',
+            "members=frozenset()",
+        ),
+    ),
+    "rule-counted-twice": Mutant(
+        "a failure adds two to the rule that recognised it",
+        SourceEdit(
+            "duecourse.domain.journal.counters",
+            'Increment(day, name, {"errors": 1}, latest=last)',
+            'Increment(day, name, {"errors": 2}, latest=last)',
+        ),
+    ),
+    "recovery-not-counted": Mutant(
+        "a success after retries is not counted",
+        SourceEdit(
+            "duecourse.domain.journal.counters",
+            "found = [Increment(day, AFTER_RETRIES_COUNTER, retries)]",
+            "found = list[Increment]()",
+        ),
+    ),
+    "repeats-not-tracked": Mutant(
+        "a task that fails repeatedly is not listed",
+        SourceEdit(
+            "duecourse.domain.journal.failure_tracker",
+            "is_repeated = new.recent_errors.repeated_since is not None or was_repeated",
+            "is_repeated = was_repeated",
+        ),
+    ),
+    # For the invariants of waits and cancellations
+    "wait-without-time": Mutant(
+        "a task that waits for a person does not say until when",
+        SourceEdit(
+            f"{_LIFECYCLE}.verification",
+            "return Wait(WaitReason.VERIFICATION, until=verify_by)",
+            "return Wait(WaitReason.VERIFICATION)",
+        ),
+    ),
+    "blocked-without-reason": Mutant(
+        "a blocked task does not say what it waits for",
+        SourceEdit(
+            f"{_LIFECYCLE}.apply_failure",
+            "        recovery_action=decision.action,\n",
+            "        recovery_action=decision.action if decision.due_at else None,\n",
+        ),
+    ),
+    "cancellation-not-stored": Mutant(
+        "the cancellation of a task that has run is acknowledged, and nothing is stored",
+        SourceEdit(
+            f"{_LIFECYCLE}.user_actions",
+            "    if task.status is Status.CANCELLED:\n        return task\n"
+            '    _refuse_while_running(task, "cancelled")\n',
+            "    if task.status is Status.CANCELLED or task.run or task.is_reminder:\n"
+            "        return task\n"
+            '    _refuse_while_running(task, "cancelled")\n',
+        ),
+    ),
 }

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.adapters.aws.dynamodb.stream import parse_changes
 from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.events.stream_change import StreamChange
-from duecourse.domain.journal.stats import stats_to_json
 from duecourse.domain.time.instant import to_text
-from duecourse.usecases.journal.read_stats import read_stats
 
-from local.simulate.actor import Actor, Answer, Created
+from local.simulate.actor import Actor, Answer, Created, LimitSet
+from local.simulate.budget_ledger import BudgetLedger
+from local.simulate.derived_records import DerivedRecords
 from local.simulate.faults import Struck
 from local.simulate.receiver import Received
 from local.simulate.task_records import Json, TaskRecord, read_record
@@ -57,7 +56,7 @@ class Observed:
     said_texts: Sequence[str]
     answers: Sequence[Answer]
     log_lines: Sequence[str]
-    stats: Json
+    derived: DerivedRecords
     dead_letters: Sequence[DeadLetter]
     changes: Sequence[StreamChange]
     left_messages: Mapping[str, int]
@@ -67,6 +66,9 @@ class Observed:
     max_skew: timedelta
     newer_ids: frozenset[str]
     now: str
+    ledger: BudgetLedger
+    limits_set: Sequence[LimitSet]
+    failed_invocations: frozenset[int | None]
     checked: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -86,9 +88,9 @@ class Observed:
             said_texts=list(actor.said_texts),
             answers=actor.answers,
             log_lines=stack.log_lines,
-            stats=_read_stats(),
+            derived=_read_derived(stack, found),
             dead_letters=list(stores.dead_letters().list_letters()),
-            changes=parse_changes(list(stack.backend.stream_records("TasksTable"))),
+            changes=stack.step_checks.changes,
             left_messages=_count_messages(stack),
             struck=stack.faults.struck,
             failed_functions=frozenset(stack.faults.failed_functions),
@@ -96,7 +98,15 @@ class Observed:
             max_skew=stack.functions.max_skew,
             newer_ids=frozenset(stack.item_versions.newer),
             now=to_text(stack.clock.now()),
+            ledger=stack.step_checks.budgets,
+            limits_set=list(actor.limits_set),
+            failed_invocations=frozenset(stack.faults.failed_invocations),
+            checked=Counter(stack.step_checks.checked),
         )
+
+    @property
+    def stats(self) -> Json:
+        return self.derived.stats
 
     def name_of(self, task_id: str | None) -> str:
         record = self.records.get(task_id or "")
@@ -113,12 +123,10 @@ class Observed:
         return is_struck or bool(self.failed_functions & set(places))
 
 
-def _read_stats() -> Json:
-    """Return the statistics since the start."""
-    now = stores.clock().now()
-    days = (now.date() - STARTS_AT.date()).days + 1
-    window = read_stats(days, counters=stores.counters(), stats=stores.stats(), now=now)
-    return stats_to_json(window)
+def _read_derived(stack: SimulatedStack, records: Mapping[str, TaskRecord]) -> DerivedRecords:
+    subjects = stack.backend.aws.dynamodb.table("SubjectsTable").items.values()
+    subject_ids = [item["id"]["S"] for item in subjects]
+    return DerivedRecords.read(records.values(), subject_ids, first_day=STARTS_AT)
 
 
 def _read_tasks(

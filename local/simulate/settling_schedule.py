@@ -30,23 +30,26 @@ def find_soonest_due(tasks: Table) -> datetime | None:
 class SettlingSchedule:
     """The ticks of `source`; once `is_settling`, only the first ones after `find_due`.
 
-    The due index has all that the functions act upon: due tasks, and expired leases.
+    The due index has what the functions act upon: due tasks, and expired leases. Blocked tasks time
+    out, too, so that there is a tick LONGEST_GAP after the one before.
     """
 
     source: Schedule
     is_settling: Callable[[], bool]
     find_due: Callable[[], datetime | None]
     _next: datetime | None = None
+    _last: datetime | None = None
 
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         if self.is_settling() and self._next is not None and now < self._next:
             return ()
+        self._last = now
         return self.source.take_due(now)
 
     def next_at(self, now: datetime, _until: datetime | None = None) -> datetime | None:
         after = now
         if self.is_settling():
-            latest = now + LONGEST_GAP
+            latest = (self._last or now) + LONGEST_GAP  # other schedules do not put it off
             after = max(now, min(self.find_due() or latest, latest) - _INSTANT)
         self._next = self.source.next_at(after, None)
         return self._next

@@ -14,10 +14,11 @@ from local.runtime.template import load_template
 from local.simulate.actor import Actor
 from local.simulate.chance import Chance
 from local.simulate.faults import Struck
-from local.simulate.invariants import INVARIANTS, Violation
+from local.simulate.invariants import INVARIANTS
 from local.simulate.observed import Observed
 from local.simulate.operations import OPERATIONS, draw_operations
 from local.simulate.plan import ALL_FAULTS, Operation, Plan
+from local.simulate.violation import Violation, ViolationError
 from local.simulate.world import STARTS_AT, SimulatedStack
 
 DEFAULT_STEPS = 4
@@ -69,7 +70,7 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
     with stack.running():
         due.actor = _make_actor(stack)
         is_long = plan.seed % _LONG_EVERY == 0
-        _run_phases(stack, due.actor, LONG_SETTLING if is_long else SETTLING)
+        violation = _run_phases(stack, due.actor, LONG_SETTLING if is_long else SETTLING)
         outcome = Outcome(
             plan=plan,
             struck=stack.faults.struck,
@@ -78,7 +79,11 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
             call_count=stack.call_count,
             trace_hash=stack.trace.hexdigest(),
         )
-        return _check(outcome, Observed.read(stack, due.actor)) if is_checked else outcome
+        if not is_checked:
+            return outcome
+        if violation is not None:  # the world has not settled
+            return replace(outcome, violations=[violation], invariants=stack.step_checks.checked)
+        return _check(outcome, Observed.read(stack, due.actor))
 
 
 def _check(outcome: Outcome, observed: Observed) -> Outcome:
@@ -97,7 +102,16 @@ def _make_actor(stack: SimulatedStack) -> Actor:
     )
 
 
-def _run_phases(stack: SimulatedStack, actor: Actor, settling: timedelta) -> None:
+def _run_phases(stack: SimulatedStack, actor: Actor, settling: timedelta) -> Violation | None:
+    """Run until the world has settled, or until a step violates an invariant."""
+    try:
+        _run_until_settled(stack, actor, settling)
+    except ViolationError as error:
+        return error.violation
+    return None
+
+
+def _run_until_settled(stack: SimulatedStack, actor: Actor, settling: timedelta) -> None:
     stack.advance(timedelta(seconds=ACTIVE_SECONDS) + FAULTS_GO_ON)
     stack.end_faults()
     if actor.has_series():

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from local.simulate.invariants import INVARIANTS
+from local.simulate.invariants import INVARIANT_NAMES
 from local.simulate.operations import OPERATIONS
 from local.simulate.plan import ALL_FAULTS
 
@@ -71,7 +71,7 @@ class Summary:
         known = {
             "operations": OPERATIONS.keys(),
             "faults": ALL_FAULTS,
-            "invariants": {one.name for one in INVARIANTS},
+            "invariants": INVARIANT_NAMES,
         }
         return [
             name

@@ -33,12 +33,14 @@ from local.simulate.item_versions import ItemVersions
 from local.simulate.lagging_indexes import let_indexes_lag
 from local.simulate.receiver import Receiver
 from local.simulate.settling_schedule import SettlingSchedule, find_soonest_due
+from local.simulate.step_checks import StepChecks, invocation_number
 from local.simulate.table_outages import TableOutages
+from local.simulate.violation import Violation
 from local.testing.faults import Faults
 from local.testing.lean_aws.backend import LeanBackend
 from local.testing.lean_aws.values import Item
 
-TASKS = "TasksTable"
+TASKS, STATE = "TasksTable", "StateTable"
 # All schedules tick while the faults last: the sweeper and the alerts at 12:05.
 STARTS_AT = datetime(2026, 2, 17, 12, 3, 40, tzinfo=UTC)
 _LAST_MOMENT = 0.001  # seconds before the deadline
@@ -70,6 +72,11 @@ class SimulatedStack(Stack):
         self.faults_ended_at = STARTS_AT
         self.is_settling = False  # most ticks of the schedules are left out
         self.log_lines: list[str] = []
+        self.step_checks = StepChecks(
+            now=lambda: self.clock.now(),
+            max_skew=lambda: self.functions.max_skew,
+            report=self._record_violation,
+        )
         super().__init__(
             is_clock_manual=True, starts_at=STARTS_AT, template=template, backend=LeanBackend()
         )
@@ -92,6 +99,7 @@ class SimulatedStack(Stack):
         aws = self.backend.aws
         aws.before_call = TableOutages(self.faults, self.elapsed).check
         aws.dynamodb.table(TASKS).rewrite = self.item_versions.rewrite
+        self.step_checks.watch(aws.dynamodb.table(TASKS), aws.dynamodb.table(STATE))
         tables = aws.dynamodb.tables.values()
         let_indexes_lag(tables, self.faults.strike, lambda: self.clock.now().timestamp())
 
@@ -122,11 +130,14 @@ class SimulatedStack(Stack):
         self.lines.append(text)
         self.trace.update(text.encode())
 
+    def _record_violation(self, violation: Violation) -> None:
+        self.record(f"violated: {violation.invariant}: {violation.text}")
+
     def _make_scheduler(self) -> Scheduler:
         return EventLoop(self.clock, lambda: self.backend.aws.change_count)
 
     def _make_faults(self) -> Faults:
-        return DrawnFaults(
+        faults = DrawnFaults(
             self._chance,
             self._fault_names,
             sleep=self._sleep,
@@ -134,6 +145,8 @@ class SimulatedStack(Stack):
             on_strike=lambda struck: self.record(f"fault: {struck.name} at {struck.point}"),
             planned=self._planned,
         )
+        faults.find_invocation = invocation_number
+        return faults
 
     def _make_functions(self, template: dict[str, Any]) -> ContainerFunctions:
         functions = ContainerFunctions(template, self.clock, self.backend)
@@ -145,6 +158,7 @@ class SimulatedStack(Stack):
             sent=self.outbox.sent,
             receiver=Receiver(self.clock, self.faults.strike, self.faults.sleep),
             connection_sender=self.websocket_api,
+            on_provider_call=self.step_checks.check_call,
         )
         return functions
 

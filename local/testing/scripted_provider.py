@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from duecourse.domain.limits.budget import parse_micros
@@ -13,7 +13,9 @@ from local.runtime.call_interceptor import CallInterceptor
 _ERROR_FIELDS = frozenset({"message", "type", "code", "status", "retry_after"})
 _ENTRY_FIELDS = ({"error"}, {"reply"}, {"reply", "cost"})
 # Actions requested in chat have no script; locally they just succeed.
-_DEFAULT_SCRIPT = [{"reply": "The scripted provider did nothing.\nACTION_OUTCOME: success"}]
+_DEFAULT_SCRIPT: list[dict[str, Any]] = [
+    {"reply": "The scripted provider did nothing.\nACTION_OUTCOME: success"}
+]
 
 
 class ScriptedError(Exception):
@@ -27,19 +29,26 @@ class ScriptedError(Exception):
         self.retry_after = error.get("retry_after")
 
 
+# Gets the payload, the entry of the script and its cost for each call that reached the provider.
+OnCall = Callable[[Mapping[str, Any], Mapping[str, Any], int | None], None]
+
+
 class ScriptedProvider:
     payload_keys = ("script",)
 
-    def __init__(self, calls: CallInterceptor) -> None:
+    def __init__(self, calls: CallInterceptor, on_call: OnCall | None = None) -> None:
         self._calls = calls
+        self._on_call = on_call
 
     def call(self, request: ProviderRequest) -> ProviderReply:
         script = request.payload.get("script", _DEFAULT_SCRIPT)
         entry = script[min(_entry_number(request), len(script)) - 1]
         with self._calls.intercept("provider.call"):
+            cost = parse_micros(entry["cost"]) if "cost" in entry else None
+            if self._on_call is not None:
+                self._on_call(request.payload, entry, cost)
             if "error" in entry:
                 raise ScriptedError(entry["error"])
-            cost = parse_micros(entry["cost"]) if "cost" in entry else None
             return ProviderReply(str(entry["reply"]), cost)
 
     def estimate_max_cost(self, request: ProviderRequest) -> int | None:  # noqa: ARG002 - a script has no prices

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Iterator
 
-from local.simulate.invariants import INVARIANTS
+import pytest
+from duecourse.domain.tasks.status import Status
+
+from local.simulate import step_invariants
+from local.simulate.checks.changes import TaskWrite
+from local.simulate.invariants import INVARIANT_NAMES
 from local.simulate.operations import OPERATIONS
 from local.simulate.plan import ALL_FAULTS, Operation, Plan
 from local.simulate.shrink import shrink
 from local.simulate.simulation import DEFAULT_STEPS, make_plan, simulate
+from local.simulate.step_invariants import StepInvariant
 from local.simulate.summary import Summary
+from local.simulate.violation import Violation
 
 REMINDER = Operation(1, "create-reminder", {"new": 1, "in": "5s", "sender": "ada"})
 
@@ -65,7 +72,22 @@ def test_an_effect_that_no_run_admits_is_found_and_reduced(
     assert smallest.plan.faults == {}
 
 
+def test_a_violation_at_a_write_ends_the_simulation_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_claims(write: TaskWrite) -> Iterator[str | None]:
+        yield "claimed" if write.new.status is Status.IN_PROGRESS else None
+
+    invariants = (StepInvariant("nothing is claimed", find_claims),)
+    monkeypatch.setattr(step_invariants, "TASK_INVARIANTS", invariants)
+
+    outcome = simulate(Plan(1, [REMINDER]))
+
+    assert outcome.violations == [Violation("nothing is claimed", "claimed")]
+    assert outcome.lines[-1].endswith("violated: nothing is claimed: claimed")
+    assert outcome.invariants["nothing is claimed"] == 2
+    assert "no task is stuck" not in outcome.invariants
+
+
 def test_what_never_happened_is_listed() -> None:
-    names = {*OPERATIONS, *ALL_FAULTS, *(one.name for one in INVARIANTS)}
+    names = {*OPERATIONS, *ALL_FAULTS, *INVARIANT_NAMES}
 
     assert set(Summary().list_unexercised()) == names

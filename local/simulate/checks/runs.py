@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from duecourse.domain.tasks.status import Status
-
-from local.simulate.observed import Observed, changes_of_tasks
+from local.simulate.observed import Observed
 
 # After these a person, or a late report, may have changed what counts.
 _CORRECTING_EVENTS = frozenset(
@@ -39,37 +37,6 @@ def one_active(observed: Observed) -> Iterator[str | None]:
         yield None if len(active) <= 1 else f"task {record.name} has open runs {active}"
 
 
-def retries_counted(observed: Observed) -> Iterator[str | None]:
-    """`retry_count` grows by one with a counted failure, and never without one.
-
-    It becomes 0 with a new occurrence, a new time or a person's retry, and it shrinks by one if
-    the last failure is corrected.
-    """
-    for old, new in changes_of_tasks(observed):
-        grown = new.retry_count - old.retry_count
-        is_reset = new.retry_count == 0
-        if _is_counted_failure(old, new):
-            is_correct = grown == 1 or (is_reset and new.nominal_at != old.nominal_at)
-        else:
-            is_correct = grown == 0 or is_reset or _is_redecided(old, new)
-        text = (
-            f"task {observed.name_of(new.id)}: retry_count {old.retry_count} to {new.retry_count}"
-        )
-        yield None if is_correct else f"{text} at version {new.version}"
-
-
-def _is_counted_failure(old: Any, new: Any) -> bool:
-    run = new.run
-    has_ended = run is not None and run.ended_at is not None and old.run != run
-    has_just_ended = has_ended and old.run is not None and old.run.ended_at is None
-    return bool(has_just_ended and run.diagnosis is not None and run.diagnosis.counted)
-
-
-def _is_redecided(old: Any, new: Any) -> bool:
-    """Return whether a failure that had ended its run was classified again or corrected."""
-    return bool(old.run and new.run and old.run.ended_at and old.run != new.run)
-
-
 def retries_recounted(observed: Observed) -> Iterator[str | None]:
     for task_id, record in observed.records.items():
         types = {event["type"] for event in record.history}
@@ -81,23 +48,3 @@ def retries_recounted(observed: Observed) -> Iterator[str | None]:
         is_same = counted == record.task["retry_count"]
         text = f"task {record.name}: retry_count {record.task['retry_count']}, {counted} failures"
         yield None if is_same else text
-
-
-def none_after_cancellation(observed: Observed) -> Iterator[str | None]:
-    """What the API has acknowledged to be cancelled is not run again.
-
-    An effect of a run that started before may come later, if its worker was taken for dead.
-    """
-    for change in observed.changes:
-        cancelled_at = observed.cancelled.get(change.task_id or "")
-        if cancelled_at is not None and _is_start(change.old, change.new):
-            is_later = change.written_at > cancelled_at
-            name = observed.name_of(change.task_id)
-            text = f"task {name} was cancelled at {cancelled_at} and ran at {change.written_at}"
-            yield text if is_later else None
-
-
-def _is_start(old: Any, new: Any) -> bool:
-    """Return whether a worker claimed the task. What the stream says is not told by its clock."""
-    is_running = new is not None and new.status is Status.IN_PROGRESS
-    return is_running and (old is None or old.run_id != new.run_id)

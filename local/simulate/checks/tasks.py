@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import timedelta
 
-from duecourse.domain.tasks.status import TRANSITIONS, Status
+from duecourse.domain.tasks.status import Status
 
-from local.simulate.observed import Observed, changes_of_tasks
+from local.simulate.observed import Observed
 
 # Statuses in which a task may wait for a person, or for its own next occurrence.
 _WAITING = frozenset({Status.BLOCKED, Status.PENDING_VERIFICATION})
@@ -39,13 +39,6 @@ def not_stuck(observed: Observed) -> Iterator[str | None]:
         yield None if is_explained else f"task {record.name} is {status}, due {due_at}"
 
 
-def legal_moves(observed: Observed) -> Iterator[str | None]:
-    for old, new in changes_of_tasks(observed):
-        is_legal = old.status is new.status or new.status in TRANSITIONS[old.status]
-        name = observed.name_of(new.id)
-        yield None if is_legal else f"task {name} moved from {old.status} to {new.status}"
-
-
 def late_only_with_faults(observed: Observed) -> Iterator[str | None]:
     """Once the faults have ended, a due task starts within minutes."""
     for change in observed.changes:
@@ -63,12 +56,3 @@ def queues_empty(observed: Observed) -> Iterator[str | None]:
     for queue, count in observed.left_messages.items():
         is_explained = count == 0 or "DeadLetter" in queue
         yield None if is_explained else f"{queue} still holds {count} messages"
-
-
-def unknown_kept(observed: Observed) -> Iterator[str | None]:
-    """What newer code added to a task is still there after every write of this code."""
-    for old, new in changes_of_tasks(observed):
-        if old.unknown_attributes:
-            is_kept = old.unknown_attributes.items() <= new.unknown_attributes.items()
-            name = observed.name_of(new.id)
-            yield None if is_kept else f"task {name} lost {sorted(old.unknown_attributes)}"

@@ -52,7 +52,7 @@ def _draw_limit(draft: Draft) -> Arguments:
 
 
 def _run_limit(actor: Actor, given: Arguments) -> None:
-    actor.call("PUT", f"/budgets/{given['budget']}", {"limit": given["limit"]})
+    actor.set_limit(given["budget"], given["limit"])
 
 
 def _draw_subject(draft: Draft) -> Arguments:

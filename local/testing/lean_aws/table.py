@@ -23,10 +23,12 @@ class Table:
     """`index_lag`, if set, lets the indexes show writes later.
 
     `rewrite`, if set, returns what is stored, for the old and the new item of a write.
+    `on_write`, if set, gets the old and the new item after every write.
     """
 
     index_lag: IndexLag | None = None
     rewrite: Callable[[Item | None, Item], Item] | None = None
+    on_write: Callable[[Item | None, Item | None], None] | None = None
 
     def __init__(self, request: dict[str, Any], arn: str, stream: Stream | None) -> None:
         if unknown := request.keys() - _SUPPORTED:
@@ -109,6 +111,8 @@ class Table:
     def _record(self, old: Item | None, new: Item | None) -> None:
         if self.stream is not None:
             self.stream.add(self.key_attributes(new or old or {}), old, new)
+        if self.on_write is not None:
+            self.on_write(old, new)
 
     def _make_index(self, request: dict[str, Any], definitions: list[dict[str, str]]) -> Index:
         schema = KeySchema.from_request(request["KeySchema"], definitions)

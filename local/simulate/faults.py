@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from math import inf
 from typing import Any
@@ -65,10 +65,14 @@ def draw_latency(fraction: float) -> float:
 
 @dataclass(frozen=True, order=True)
 class Struck:
-    """A fault that struck: at which point, such as `worker sqs.SendMessage after 2`."""
+    """A fault that struck: at which point, such as `worker sqs.SendMessage after 2`.
+
+    `at` is the time since the start.
+    """
 
     point: str
     name: str
+    at: timedelta = field(default=timedelta(0), compare=False)
 
 
 # Lets the invocation sleep for seconds, and perhaps time out; returns whether it did.
@@ -171,6 +175,7 @@ class DrawnFaults(Faults):
         return fault
 
     def _note(self, struck: Struck) -> None:
+        struck = replace(struck, at=self._elapsed())
         self.struck.append(struck)
         self._on_strike(struck)
 

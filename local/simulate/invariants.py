@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from local.simulate.checks import answers, effects, journal, people, runs, schedule, tasks
+from local.simulate.checks import (
+    answers,
+    dispatch,
+    effects,
+    journal,
+    people,
+    runs,
+    schedule,
+    tasks,
+)
 from local.simulate.observed import Observed
 
 
@@ -68,4 +77,9 @@ INVARIANTS = (
     Invariant("a committed run is applied", schedule.commits_applied),
     Invariant("an occurrence succeeds once", schedule.occurrences_once),
     Invariant("a series runs each occurrence in reach", schedule.occurrences_follow),
+    Invariant("a task starts on time without a fault", dispatch.starts_on_time),
+    Invariant("no run starts before its task is due", dispatch.starts_not_early),
+    Invariant("no run is taken for crashed without a fault", dispatch.crashes_explained),
+    Invariant("no retry beyond the limit", dispatch.retries_limited),
+    Invariant("a retry waits as long as it was asked to", dispatch.retries_wait_as_asked),
 )

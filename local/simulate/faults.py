@@ -80,7 +80,7 @@ Sleep = Callable[[float, bool], bool]
 
 
 class DrawnFaults(Faults):
-    """`planned`, if not None, replaces the draws."""
+    """`planned` and `waits`, if not None, replace the draws: by point, a fault and seconds."""
 
     def __init__(
         self,
@@ -102,10 +102,12 @@ class DrawnFaults(Faults):
         self._elapsed = elapsed
         self._on_strike = on_strike
         self._planned = planned
+        self.waits: Mapping[str, float] | None = None
         self._seen: Counter[str] = Counter()
         self._until: dict[str, tuple[timedelta, CallFault]] = {}
         self.is_active = True
         self.struck: list[Struck] = []
+        self.waited: dict[str, float] = {}  # by point, in seconds
         self.hit_count = 0  # of calls and invocations, also while a fault lasts
         self.failed_functions: set[str] = set()  # whose calls failed
 
@@ -118,7 +120,7 @@ class DrawnFaults(Faults):
         kind = f"{function} {call} {when}"
         self._seen[kind] += 1
         point = f"{kind} {self._seen[kind]}"
-        seconds = draw_latency(self._chance.fraction(f"latency {point}"))
+        seconds = self._find_wait(point)
         if seconds and self._sleep(seconds, self._can_time_out):
             self._end_at_deadline(point)
         if not self.is_active:  # any more, after the sleep
@@ -134,6 +136,16 @@ class DrawnFaults(Faults):
             return None
         self.note_failed_call(function)
         return Fault(call, kind=found.kind, error=found.error)
+
+    def _find_wait(self, point: str) -> float:
+        """Return how many seconds the invocation waits at the point."""
+        if self.waits is None:
+            seconds = draw_latency(self._chance.fraction(f"latency {point}"))
+        else:
+            seconds = self.waits.get(point, 0.0)
+        if seconds:
+            self.waited[point] = seconds
+        return seconds
 
     def _delay_answer(self, call: str, point: str) -> CallFault | None:
         """Let a channel or a provider answer late, or after its client has given up."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -35,6 +35,7 @@ _LONG_EVERY = 16
 class Outcome:
     plan: Plan
     struck: Sequence[Struck]
+    waited: Mapping[str, float]
     operations: Counter[str]
     lines: Sequence[str]
     call_count: int
@@ -44,8 +45,9 @@ class Outcome:
 
     @property
     def plan_as_run(self) -> Plan:
-        """Return the plan with exactly the faults that struck."""
-        return self.plan.with_faults({one.point: one.name for one in self.struck})
+        """Return the plan with exactly the faults that struck and, if planned, their waits."""
+        plan = self.plan.with_faults({one.point: one.name for one in self.struck})
+        return plan if plan.waits is None else plan.with_waits(self.waited)
 
 
 def make_plan(
@@ -61,6 +63,7 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
         Chance(plan.seed),
         fault_names=plan.fault_names,
         planned=plan.faults,
+        waits=plan.waits,
         template=_template(),
     )
     counts: Counter[str] = Counter()
@@ -73,6 +76,7 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
         outcome = Outcome(
             plan=plan,
             struck=stack.faults.struck,
+            waited=stack.faults.waited,
             operations=counts,
             lines=list(stack.lines),
             call_count=stack.call_count,

@@ -58,11 +58,13 @@ class SimulatedStack(Stack):
         *,
         fault_names: frozenset[str],
         planned: Mapping[str, str] | None,
+        waits: Mapping[str, float] | None = None,
         template: dict[str, Any],
     ) -> None:
         self._chance = chance
         self._fault_names = fault_names
         self._planned = planned
+        self._waits = waits
         self.extra_sources: list[Source] = []
         self.trace = sha256()
         self.lines: list[str] = []
@@ -126,7 +128,7 @@ class SimulatedStack(Stack):
         return EventLoop(self.clock, lambda: self.backend.aws.change_count)
 
     def _make_faults(self) -> Faults:
-        return DrawnFaults(
+        faults = DrawnFaults(
             self._chance,
             self._fault_names,
             sleep=self._sleep,
@@ -134,6 +136,8 @@ class SimulatedStack(Stack):
             on_strike=lambda struck: self.record(f"fault: {struck.name} at {struck.point}"),
             planned=self._planned,
         )
+        faults.waits = self._waits
+        return faults
 
     def _make_functions(self, template: dict[str, Any]) -> ContainerFunctions:
         functions = ContainerFunctions(template, self.clock, self.backend)

@@ -12,8 +12,8 @@ from duecourse.domain.time.instant import from_text
 from local.simulate.observed import Observed, changes_of_tasks
 from local.simulate.world import STARTS_AT
 
-# The scanner ticks once a minute, while the world settles only after the due time. The sweeper sends
-# what was not sent up to six minutes later.
+# The scanner ticks once a minute; while the world settles, only after the due time. The sweeper
+# sends what was not sent, up to six minutes later.
 MAX_UNEXPLAINED_DELAY = timedelta(seconds=75)
 LASTING = timedelta(minutes=1)  # of the faults that last
 # Where a fault may delay a task: what writes, sends, receives and runs it.
@@ -30,7 +30,7 @@ def starts_on_time(observed: Observed) -> Iterator[str | None]:
     for change in observed.changes:
         since = written.get(change.task_id, change.written_at)
         written[change.task_id] = change.written_at
-        old = change.old
+        old = None if change.task_id in observed.newer_ids else change.old
         if old is None or old.wait is not None or not _is_start(old, change.new):
             continue
         if not _has_fault_between(observed, since, change.written_at):

@@ -50,6 +50,7 @@ INVARIANTS = (
     Invariant("a task keeps what newer code added", tasks.unknown_kept),
     Invariant("runs are linked and numbered", runs.linked),
     Invariant("at most one active run", runs.one_active),
+    Invariant("a lease outlasts its worker", runs.leases_last),
     Invariant("a retry is counted for each counted failure", runs.retries_counted),
     Invariant("retry_count equals the failures of the error log", runs.retries_recounted),
     Invariant("no run starts after a cancellation", runs.none_after_cancellation),

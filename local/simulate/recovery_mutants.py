@@ -50,14 +50,6 @@ RECOVERY_MUTANTS: Mapping[str, Mutant] = {
         ),
     ),
     # Fences
-    "report-of-earlier-run": Mutant(
-        "the report of an earlier run ends the current run",
-        SourceEdit(
-            "duecourse.domain.lifecycle.apply_failure",
-            "task.status is status and current_run(task).id == report.run_id",
-            "task.status is status",
-        ),
-    ),
     "outdated-message-runs": Mutant(
         "a message that was sent for another due time starts a run",
         SourceEdit(

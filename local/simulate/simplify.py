@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from local.simulate.plan import Operation, Plan
 
 _TENS = 10
-# What an argument may be replaced by, the simplest first.
-_SIMPLER: Mapping[str, Sequence[Any]] = {"in": ("5s",), "sender": ("ada",), "verify": (False,)}
+# What an argument may be replaced by.
+_SIMPLER: Mapping[str, Any] = {"in": "5s", "sender": "ada", "verify": False}
 
 
 def list_simpler(plan: Plan) -> Iterator[Plan]:
     """Yield plans with simpler operations: all of them first, then one after another."""
-    for simplify in (_to_tens, _to_seconds, _with_simple_arguments):
+    for simplify in (_to_tens, _to_seconds, *map(_simplify_argument, _SIMPLER)):
         every = [simplify(one) for one in plan.operations]
         for operations in (every, *_replace_each(plan.operations, every)):
             if operations != list(plan.operations):
@@ -38,9 +38,11 @@ def _to_seconds(operation: Operation) -> Operation:
     return replace(operation, at=max(1, round(operation.at)))
 
 
-def _with_simple_arguments(operation: Operation) -> Operation:
-    simple = {
-        name: _SIMPLER[name][0] if name in _SIMPLER else value
-        for name, value in operation.arguments.items()
-    }
-    return replace(operation, arguments=simple)
+def _simplify_argument(name: str) -> Callable[[Operation], Operation]:
+    def simplify(operation: Operation) -> Operation:
+        if name not in operation.arguments:
+            return operation
+        arguments = {**operation.arguments, name: _SIMPLER[name]}
+        return replace(operation, arguments=arguments)
+
+    return simplify

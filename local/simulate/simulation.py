@@ -10,12 +10,14 @@ from functools import cache
 from typing import Any
 
 from local.runtime.api_gateway import Gateway
+from local.runtime.call_interceptor import Call
 from local.runtime.template import load_template
 from local.simulate.actor import Actor
 from local.simulate.chance import Chance
 from local.simulate.faults import Struck
 from local.simulate.invariants import INVARIANTS, Violation
 from local.simulate.observed import Observed
+from local.simulate.operation_success import has_succeeded
 from local.simulate.operations import OPERATIONS, draw_operations
 from local.simulate.plan import ALL_FAULTS, Operation, Plan
 from local.simulate.world import STARTS_AT, SimulatedStack
@@ -33,15 +35,20 @@ _LONG_EVERY = 16
 
 @dataclass(frozen=True)
 class Outcome:
+    """`calls_by_line`: the call of each line that is one. `observed`: None without checks."""
+
     plan: Plan
     struck: Sequence[Struck]
     waited: Mapping[str, float]
     operations: Counter[str]
+    succeeded: Counter[str]
     lines: Sequence[str]
     call_count: int
     trace_hash: str
+    calls_by_line: Mapping[int, Call] = field(default_factory=dict)
     violations: Sequence[Violation] = ()
     invariants: Counter[str] = field(default_factory=Counter)
+    observed: Observed | None = None
 
     @property
     def plan_as_run(self) -> Plan:
@@ -66,8 +73,7 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
         waits=plan.waits,
         template=_template(),
     )
-    counts: Counter[str] = Counter()
-    due = _DueOperations(plan.operations, counts, stack)
+    due = _DueOperations(plan.operations, stack)
     stack.extra_sources.append(due)
     with stack.running():
         due.actor = _make_actor(stack)
@@ -77,17 +83,19 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
             plan=plan,
             struck=stack.faults.struck,
             waited=stack.faults.waited,
-            operations=counts,
+            operations=due.started,
+            succeeded=due.succeeded,
             lines=list(stack.lines),
             call_count=stack.call_count,
             trace_hash=stack.trace.hexdigest(),
+            calls_by_line=stack.calls_by_line,
         )
         return _check(outcome, Observed.read(stack, due.actor)) if is_checked else outcome
 
 
 def _check(outcome: Outcome, observed: Observed) -> Outcome:
     violations = [one for invariant in INVARIANTS for one in invariant.check(observed)]
-    return replace(outcome, violations=violations, invariants=observed.checked)
+    return replace(outcome, violations=violations, invariants=observed.checked, observed=observed)
 
 
 def _make_actor(stack: SimulatedStack) -> Actor:
@@ -115,12 +123,11 @@ class _DueOperations:
 
     actor: Actor
 
-    def __init__(
-        self, operations: Sequence[Operation], counts: Counter[str], stack: SimulatedStack
-    ) -> None:
+    def __init__(self, operations: Sequence[Operation], stack: SimulatedStack) -> None:
         self._waiting = sorted(operations, key=lambda one: one.at)
-        self._counts = counts
         self._stack = stack
+        self.started: Counter[str] = Counter()
+        self.succeeded: Counter[str] = Counter()
 
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         due = []
@@ -137,9 +144,11 @@ class _DueOperations:
 
     def _start(self, operation: Operation) -> Callable[[], None]:
         def run() -> None:
-            self._counts[operation.name] += 1
+            kind, actor = OPERATIONS[operation.name], self.actor.copy_for_operation()
+            self.started[operation.name] += 1
             self._stack.record(str(operation))
-            OPERATIONS[operation.name].run(self.actor, dict(operation.arguments))
+            kind.run(actor, dict(operation.arguments))
+            self.succeeded[operation.name] += has_succeeded(kind, actor.own_answers)
 
         return run
 

@@ -51,7 +51,7 @@ def test_operations_become_simpler_all_at_once_or_one_by_one() -> None:
         *([10, 30], [10, 31.2], [12.345, 30]),
         *([12, 31], [12, 31.2], [12.345, 31]),
     ]
-    assert found[6][0].arguments == {"new": 1, "in": "5s", "sender": "ada"}
+    assert found[6][0].arguments == {"new": 1, "in": "5s", "sender": "bob"}
     assert found[6][1] == second
 
 

@@ -35,14 +35,6 @@ OUTGOING_MUTANTS: Mapping[str, Mutant] = {
             "        except KeyError:\n",
         ),
     ),
-    "page-overwritten": Mutant(
-        "a page of counters is replaced although another container has changed it",
-        SourceEdit(
-            "duecourse.adapters.aws.dynamodb.counters",
-            '"last_sequence_number = :last"',
-            '"last_sequence_number <> :last OR attribute_exists(last_sequence_number)"',
-        ),
-    ),
     "unknown-attribute-dropped": Mutant(
         "a write drops the attributes that only newer code knows",
         SourceEdit(

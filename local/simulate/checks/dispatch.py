@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from duecourse.app import stores
+from duecourse.domain.failures.policy import LimitUnit
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text
@@ -60,12 +62,20 @@ def crashes_explained(observed: Observed) -> Iterator[str | None]:
 
 
 def retries_limited(observed: Observed) -> Iterator[str | None]:
-    """A task is retried `max_retries` times at most."""
+    """A task is retried as often as its policy allows, at most."""
     for old, new in changes_of_tasks(observed):
         if new.next_retry_at is not None and new.retry_count > old.retry_count:
-            is_allowed = new.retry_count <= new.max_retries
-            text = f"task {observed.name_of(new.id)}: retry {new.retry_count} of {new.max_retries}"
-            yield None if is_allowed else text
+            limit = _find_retry_limit(new)
+            text = f"task {observed.name_of(new.id)}: retry {new.retry_count} of {limit}"
+            yield None if new.retry_count <= limit else text
+
+
+def _find_retry_limit(task: Task) -> int:
+    policy = stores.policies()[task.policy]
+    category = policy.categories.get(task.last_error_category or "")
+    limit = category.limit if category is not None else None
+    most = task.max_retries if limit is None else min(limit, task.max_retries)
+    return most - 1 if policy.limit_unit is LimitUnit.RUNS else most
 
 
 def retries_wait_as_asked(observed: Observed) -> Iterator[str | None]:

@@ -59,7 +59,7 @@ def _search_all(names: Sequence[str], seeds: int, processes: int) -> list[Search
 
     Prints each when it is done.
     """
-    print(f"{'planted bug':<30} {'seeds':>5}  violated", flush=True)
+    print(f"{'planted bug':<30} {'seed':>5}  violated", flush=True)
     searches = []
     with ThreadPoolExecutor(processes) as pool:
         running = [pool.submit(search_for, name, seeds=seeds) for name in names]

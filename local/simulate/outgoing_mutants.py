@@ -82,7 +82,7 @@ OUTGOING_MUTANTS: Mapping[str, Mutant] = {
         SourceEdit(
             "duecourse.domain.requests.echoed_secrets",
             "            text = text.replace(secret, REDACTED)\n",
-            "            text = text.replace(REDACTED, secret)\n",
+            "            text.replace(secret, REDACTED)\n",
         ),
     ),
     "payload-not-masked": Mutant(

@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from duecourse.domain.text.redaction import truncate_middle
+
 from local.simulate.simulation import Outcome
 from local.simulate.story_entries import list_entries
 from local.simulate.story_entry import StoryEntry, Weight
 
 MAX_LINES = 34  # without the violations and the command
 MAX_VIOLATIONS = 4
+MAX_VIOLATION = 400
 _TASK = re.compile(r"\btask [0-9a-f]+\b")
 
 
 def to_story(outcome: Outcome) -> list[str]:
     """Return the lines, each with the time of day, then the violations."""
-    texts = [f"VIOLATED  {one.invariant}: {one.text}" for one in outcome.violations]
+    texts = [
+        f"VIOLATED  {one.invariant}: {truncate_middle(one.text, MAX_VIOLATION)}"
+        for one in outcome.violations
+    ]
     violations = list(dict.fromkeys(texts))[:MAX_VIOLATIONS]
     if outcome.observed is None:
         return violations

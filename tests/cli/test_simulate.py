@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from local.cli.commands.simulate import _fail_if_unexercised
+from local.cli.commands.simulate import _fail_if_unexercised, _save_violations
 from local.cli.errors import CommandFailedError
 from local.simulate.plan import ALL_FAULTS
 from local.simulate.processes import Request
@@ -78,3 +78,15 @@ def test_what_many_seeds_never_exercised_is_a_failure(seeds: int, is_failure: bo
         _fail_if_unexercised(summary, request)
 
     assert not is_failure or "1,000 seeds never exercised: approve, " in str(error_info)
+
+
+def test_a_violation_is_saved_and_its_command_is_in_the_json(tmp_path: Path) -> None:
+    plan = {"seed": 3, "operations": [], "faults": {}, "waits": {}}
+    summary = Summary(violations={3: {"plan": plan, "story": ["VIOLATED"]}})
+
+    _save_violations(summary, tmp_path)
+
+    path = tmp_path / "simulation-3.json"
+    assert json.loads(path.read_text()) == plan
+    [found] = summary.to_json()["violations"].values()
+    assert found["replay"] == f"duecourse simulate --replay {path}"

@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any
@@ -58,6 +58,7 @@ class Actor:
     `sent` is what the channels sent. `cancelled`: when the API acknowledged a cancellation, for
     tasks of which it did. `forgotten`: senders whose tasks may be gone. `muted`: senders who
     wanted no notifications at some time. `said`: the messages in chat that were accepted.
+    `own_answers`: of one operation alone; the copies of an actor share all else.
     """
 
     gateway: Gateway
@@ -76,6 +77,10 @@ class Actor:
     muted: set[str] = field(default_factory=set)
     said: Counter[str] = field(default_factory=Counter)
     limits_set: list[LimitSet] = field(default_factory=list)
+    own_answers: list[Answer] = field(default_factory=list)
+
+    def copy_for_operation(self) -> Actor:
+        return replace(self, own_answers=[])
 
     def call(self, method: str, target: str, body: Any = None, *, key: str = "") -> Answer:
         headers = {"content-type": "application/json", "authorization": f"Bearer {DEFAULT_TOKEN}"}
@@ -86,8 +91,9 @@ class Actor:
         reply = self.gateway.handle(Request(method, target, headers, raw, "127.0.0.1"))
         parsed = json.loads(reply.body) if reply.body else None
         answer = Answer(method, target, reply.status, parsed, self.count_struck() > before)
-        self.record(f"{method} {target} {reply.status}")
+        self.record(f"{method} {target} {reply.status}{_find_reason(answer)}")
         self.answers.append(answer)
+        self.own_answers.append(answer)
         return answer
 
     def create(self, number: int, fields: dict[str, Any], *, sender: str) -> None:
@@ -154,3 +160,11 @@ class Actor:
             self.is_deletion_unknown.add(task_id)
         elif answer.status < HTTPStatus.BAD_REQUEST:
             self.deleted.add(task_id)
+
+
+def _find_reason(answer: Answer) -> str:
+    """Return why a request was refused, as the answer says."""
+    if answer.status < HTTPStatus.BAD_REQUEST or not isinstance(answer.body, dict):
+        return ""
+    reason = answer.body.get("detail") or answer.body.get("title") or answer.body.get("message")
+    return f": {reason}" if reason else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from math import inf
 from typing import Any
@@ -66,10 +66,14 @@ def draw_latency(fraction: float) -> float:
 
 @dataclass(frozen=True, order=True)
 class Struck:
-    """A fault that struck: at which point, such as `worker sqs.SendMessage after 2`."""
+    """A fault that struck: at which point, such as `worker sqs.SendMessage after 2`.
+
+    `at` is the time since the start.
+    """
 
     point: str
     name: str
+    at: timedelta = field(default=timedelta(0), compare=False)
 
 
 # Lets the invocation sleep for seconds, and perhaps time out; returns whether it did.
@@ -77,7 +81,10 @@ Sleep = Callable[[float, bool], bool]
 
 
 class DrawnFaults(Faults):
-    """`planned`, if not None, replaces the draws. `find_invocation` tells who makes a call."""
+    """`planned` and `waits`, if not None, replace the draws: by point, a fault and seconds.
+
+    `find_invocation` tells who makes a call.
+    """
 
     find_invocation: Callable[[], int | None] = staticmethod(lambda: None)
 
@@ -101,10 +108,12 @@ class DrawnFaults(Faults):
         self._elapsed = elapsed
         self._on_strike = on_strike
         self._planned = planned
+        self.waits: Mapping[str, float] | None = None
         self._seen: Counter[str] = Counter()
         self._until: dict[str, tuple[timedelta, CallFault]] = {}
         self.is_active = True
         self.struck: list[Struck] = []
+        self.waited: dict[str, float] = {}  # by point, in seconds
         self.hit_count = 0  # of calls and invocations, also while a fault lasts
         self.failed_functions: set[str] = set()  # whose calls failed
         self.failed_invocations: set[int | None] = set()
@@ -118,7 +127,7 @@ class DrawnFaults(Faults):
         kind = f"{function} {call} {when}"
         self._seen[kind] += 1
         point = f"{kind} {self._seen[kind]}"
-        seconds = draw_latency(self._chance.fraction(f"latency {point}"))
+        seconds = self._find_wait(point)
         if seconds and self._sleep(seconds, self._can_time_out):
             self._end_at_deadline(point)
         if not self.is_active:  # any more, after the sleep
@@ -134,6 +143,16 @@ class DrawnFaults(Faults):
             return None
         self.note_failed_call(function)
         return Fault(call, kind=found.kind, error=found.error)
+
+    def _find_wait(self, point: str) -> float:
+        """Return how many seconds the invocation waits at the point."""
+        if self.waits is None:
+            seconds = draw_latency(self._chance.fraction(f"latency {point}"))
+        else:
+            seconds = self.waits.get(point, 0.0)
+        if seconds:
+            self.waited[point] = seconds
+        return seconds
 
     def _delay_answer(self, call: str, point: str) -> CallFault | None:
         """Let a channel or a provider answer late, or after its client has given up."""
@@ -176,6 +195,7 @@ class DrawnFaults(Faults):
         return fault
 
     def _note(self, struck: Struck) -> None:
+        struck = replace(struck, at=self._elapsed())
         self.struck.append(struck)
         self._on_strike(struck)
 

@@ -41,24 +41,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="local.simulate.find_mutants", description=__doc__)
     parser.add_argument("mutants", nargs="*", help="only these; default: all")
     parser.add_argument("--seeds", type=int, default=MAX_SEEDS, help="at most so many for each")
+    parser.add_argument(
+        "--processes", type=int, default=os.cpu_count() or 1, help="default: one for each core"
+    )
     options = parser.parse_args(arguments)
     if unknown := set(options.mutants) - set(MUTANTS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    searches = _search_all(options.mutants or list(MUTANTS), options.seeds)
+    searches = _search_all(options.mutants or list(MUTANTS), options.seeds, options.processes)
     missed = [one.mutant for one in searches if not one.invariants]
     print(f"{len(searches) - len(missed)} of {len(searches)} planted bugs found")
     if missed:
         sys.exit(1)
 
 
-def _search_all(names: Sequence[str], seeds: int) -> list[Search]:
-    """Search for each in a process of its own, as many at a time as there are cores.
+def _search_all(names: Sequence[str], seeds: int, processes: int) -> list[Search]:
+    """Search for each in a process of its own, so many at a time.
 
     Prints each when it is done.
     """
-    print(f"{'planted bug':<30} {'seeds':>5}  violated", flush=True)
+    print(f"{'planted bug':<30} {'seed':>5}  violated", flush=True)
     searches = []
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(processes) as pool:
         running = [pool.submit(search_for, name, seeds=seeds) for name in names]
         for done in as_completed(running):
             searches.append(done.result())

@@ -60,6 +60,9 @@ class ContainerFunctions(Functions):
         """Return the difference between the clock most ahead and the one most behind."""
         return max(self._skews) - min(self._skews)
 
+    def time_limit(self, name: str) -> timedelta:
+        return timedelta(seconds=self._properties[self._ids[name]]["Timeout"])
+
     def invoke(self, function: str, event: Any) -> Any:
         name = short_name(function)
         self._count += 1

@@ -12,6 +12,7 @@ from local.simulate.checks import (
     answers,
     budgets,
     cancellation,
+    dispatch,
     effects,
     journal,
     learned,
@@ -49,6 +50,7 @@ INVARIANTS = (
     Invariant("the queues are empty", tasks.queues_empty),
     Invariant("runs are linked and numbered", runs.linked),
     Invariant("at most one open run is listed", runs.one_active),
+    Invariant("a lease outlasts its worker", runs.leases_last),
     Invariant("retry_count equals the failures of the error log", runs.retries_recounted),
     Invariant("an acknowledged cancellation is stored", cancellation.acknowledged_stored),
     Invariant("a cancelled task has no later run or effect", cancellation.none_after),
@@ -87,6 +89,10 @@ INVARIANTS = (
     Invariant("a committed run is applied", schedule.commits_applied),
     Invariant("an occurrence succeeds once", schedule.occurrences_once),
     Invariant("a series runs each occurrence in reach", schedule.occurrences_follow),
+    Invariant("a task starts on time without a fault", dispatch.starts_on_time),
+    Invariant("no run is taken for crashed without a fault", dispatch.crashes_explained),
+    Invariant("no retry beyond the limit", dispatch.retries_limited),
+    Invariant("a retry waits as long as it was asked to", dispatch.retries_wait_as_asked),
 )
 # With those that are checked at every write.
 INVARIANT_NAMES = STEP_INVARIANT_NAMES | {one.name for one in INVARIANTS}

@@ -7,21 +7,19 @@ edit whose old text occurs exactly once in its module.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from local.simulate.mutant import Mutant
+from local.simulate.outgoing_mutants import OUTGOING_MUTANTS
+from local.simulate.recovery_mutants import RECOVERY_MUTANTS
 from local.simulate.source_edit import SourceEdit
 
 _DYNAMODB = "duecourse.adapters.aws.dynamodb"
 _LIFECYCLE = "duecourse.domain.lifecycle"
 
 
-@dataclass(frozen=True)
-class Mutant:
-    description: str
-    edit: SourceEdit
-
-
 MUTANTS: Mapping[str, Mutant] = {
+    **RECOVERY_MUTANTS,
+    **OUTGOING_MUTANTS,
     # Conditional writes
     "save-ignores-version": Mutant(
         "a task is saved although another writer changed it since it was read",

@@ -39,8 +39,8 @@ class Effect:
 class Observed:
     """`checked` counts the checks by invariant. `changes` are those of the tasks' stream.
 
-    `max_skew`: between any two clocks, one of which is right. `newer_ids`: of tasks that could not
-    be read for a time.
+    `max_skew`: between any two clocks, one of which is right. `worker_limit`: how long it may run.
+    `newer_ids`: of tasks that could not be read for a time.
     """
 
     created: Mapping[int, Created]
@@ -64,6 +64,7 @@ class Observed:
     failed_functions: frozenset[str]
     faults_ended_at: datetime
     max_skew: timedelta
+    worker_limit: timedelta
     newer_ids: frozenset[str]
     now: str
     ledger: BudgetLedger
@@ -96,6 +97,7 @@ class Observed:
             failed_functions=frozenset(stack.faults.failed_functions),
             faults_ended_at=stack.faults_ended_at,
             max_skew=stack.functions.max_skew,
+            worker_limit=stack.functions.time_limit("worker"),
             newer_ids=frozenset(stack.item_versions.newer),
             now=to_text(stack.clock.now()),
             ledger=stack.step_checks.budgets,

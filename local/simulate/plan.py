@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from local.simulate.fault_rates import FAULT_RATES
@@ -35,15 +36,22 @@ class Operation:
 
 @dataclass(frozen=True)
 class Plan:
-    """`faults` by point; None if they are drawn while it runs, among `fault_names`."""
+    """`faults` by point; None if they are drawn while it runs, among `fault_names`.
+
+    `waits`: how many seconds invocations wait, by point; None if that is drawn for every point.
+    """
 
     seed: int
     operations: Sequence[Operation]
     fault_names: frozenset[str] = ALL_FAULTS
     faults: Mapping[str, str] | None = None
+    waits: Mapping[str, float] | None = None
 
     def with_faults(self, faults: Mapping[str, str]) -> Plan:
         return replace(self, faults=dict(faults))
+
+    def with_waits(self, waits: Mapping[str, float]) -> Plan:
+        return replace(self, waits=dict(waits))
 
     def with_operations(self, operations: Sequence[Operation]) -> Plan:
         return replace(self, operations=tuple(operations))
@@ -53,6 +61,7 @@ class Plan:
             "seed": self.seed,
             "operations": [one.to_json() for one in self.operations],
             "faults": None if self.faults is None else dict(self.faults),
+            "waits": None if self.waits is None else dict(self.waits),
         }
 
 
@@ -64,14 +73,22 @@ def plan_from_text(text: str) -> Plan:
         raise InvalidPlanError(f"not JSON: {error}") from None
     if not isinstance(raw, dict) or not isinstance(raw.get("seed"), int):
         raise InvalidPlanError("seed: must be a whole number")
-    operations, faults = raw.get("operations"), raw.get("faults")
+    operations, faults, waits = raw.get("operations"), raw.get("faults"), raw.get("waits")
     if not isinstance(operations, list):
         raise InvalidPlanError("operations: must be a list")
     if faults is not None and not (isinstance(faults, dict) and set(faults.values()) <= ALL_FAULTS):
         raise InvalidPlanError(f"faults: must name points with: {', '.join(sorted(ALL_FAULTS))}")
-    return Plan(
-        raw["seed"], [_to_operation(n, one) for n, one in enumerate(operations)], faults=faults
-    )
+    if waits is not None and not _are_waits(waits):
+        raise InvalidPlanError("waits: must name points with seconds")
+    found = [_to_operation(n, one) for n, one in enumerate(operations)]
+    return Plan(raw["seed"], found, faults=faults, waits=waits)
+
+
+def _are_waits(raw: Any) -> bool:
+    """Return whether this is an object of finite numbers that are not negative."""
+    if not isinstance(raw, dict):
+        return False
+    return all(isinstance(one, int | float) and 0 <= one < inf for one in raw.values())
 
 
 def _to_operation(number: int, raw: Any) -> Operation:

@@ -79,7 +79,9 @@ class Receiver:
         if part < 0.4:
             raise socket.gaierror(socket.EAI_AGAIN, f"{host}: no answer")
         private = _PRIVATE_ADDRESSES[int(part * 100) % len(_PRIVATE_ADDRESSES)]
-        return [private] if part < 0.7 else [PUBLIC_ADDRESS, private]
+        if part < 0.6:
+            return [private]
+        return [private, PUBLIC_ADDRESS] if part < 0.8 else [PUBLIC_ADDRESS, private]
 
     def reply_to(self, request: ReceivedRequest, address: str) -> Reply:
         """Do the work of the request, unless a fault comes first, and return the reply."""

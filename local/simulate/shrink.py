@@ -1,76 +1,75 @@
-"""Reduce a plan that violates an invariant: first operations, then faults."""
+"""Reduce a plan that violates an invariant: operations, then faults, then the schedule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 from local.simulate.plan import Plan
+from local.simulate.reduce_list import reduce_list
+from local.simulate.simplify import list_simpler
 from local.simulate.simulation import Outcome, simulate
 
-MAX_SIMULATIONS = 120
-T = TypeVar("T")
-
-
-@dataclass
-class _Budget:
-    left: int = MAX_SIMULATIONS
+MAX_SIMULATIONS = 150
 
 
 def shrink(outcome: Outcome) -> Outcome:
-    """Return the outcome of the smallest plan found that violates the same invariants.
+    """Return the outcome of the smallest plan found that violates the same invariant.
 
-    It returns the given outcome if the violation does not occur with planned faults.
+    That is the first one that `outcome` violates. It returns the given outcome if the violation
+    does not occur with planned faults.
     """
-    names = {one.invariant for one in outcome.violations}
-
-    def is_same(other: Outcome) -> bool:
-        return names <= {one.invariant for one in other.violations}
-
     smallest = simulate(outcome.plan_as_run)
-    if not is_same(smallest):
+    search = _Search(outcome.violations[0].invariant, smallest)
+    if not search.is_violated_by(smallest):
         return outcome
-    budget = _Budget()
-    for candidates in (_without_operation, _without_fault):
-        smallest = _reduce(smallest, candidates, is_same, budget)
-    return smallest
+    search.leave_out_operations()
+    search.leave_out_faults()
+    search.leave_out_waits()
+    search.simplify_operations()
+    return search.smallest
 
 
-def _reduce(
-    smallest: Outcome,
-    candidates: Callable[[Plan], Iterator[Plan]],
-    is_same: Callable[[Outcome], bool],
-    budget: _Budget,
-) -> Outcome:
-    has_shrunk = True
-    while has_shrunk:
-        has_shrunk = False
-        for plan in candidates(smallest.plan):
-            if not budget.left:
-                return smallest
-            budget.left -= 1
-            other = simulate(plan)
-            if is_same(other):
-                smallest, has_shrunk = other, True
-                break
-    return smallest
+@dataclass
+class _Search:
+    """`left` is how many simulations the search may still run."""
 
+    invariant: str
+    smallest: Outcome
+    left: int = MAX_SIMULATIONS
 
-def _without_operation(plan: Plan) -> Iterator[Plan]:
-    for left in _leave_out(list(plan.operations)):
-        yield plan.with_operations(left)
+    def is_violated_by(self, outcome: Outcome) -> bool:
+        return any(one.invariant == self.invariant for one in outcome.violations)
 
+    def leave_out_operations(self) -> None:
+        plan = self._plan
+        reduce_list(list(plan.operations), lambda rest: self._try(plan.with_operations(rest)))
 
-def _without_fault(plan: Plan) -> Iterator[Plan]:
-    for left in _leave_out(list((plan.faults or {}).items())):
-        yield plan.with_faults(dict(left))
+    def leave_out_faults(self) -> None:
+        plan = self._plan
+        faults = list((plan.faults or {}).items())
+        reduce_list(faults, lambda rest: self._try(plan.with_faults(dict(rest))))
 
+    def leave_out_waits(self) -> None:
+        """Leave out waits, if it makes no difference that they are listed."""
+        plan, waits = self._plan, list(self.smallest.waited.items())
+        reduce_list(waits, lambda rest: self._try(plan.with_waits(dict(rest))))
 
-def _leave_out(values: list[T]) -> Iterator[list[T]]:
-    """Yield the values without all, half, a quarter, … and each one of them, the last first."""
-    size = len(values)
-    while size:
-        for end in range(len(values), 0, -size):
-            yield [*values[: max(0, end - size)], *values[end:]]
-        size //= 2
+    def simplify_operations(self) -> None:
+        has_changed = True
+        while has_changed:
+            has_changed = any(self._try(plan) for plan in list_simpler(self._plan))
+
+    @property
+    def _plan(self) -> Plan:
+        return self.smallest.plan_as_run
+
+    def _try(self, plan: Plan) -> bool:
+        """Simulate the plan, and keep its outcome if it still violates the invariant."""
+        if self.left <= 0:
+            return False
+        self.left -= 1
+        outcome = simulate(plan)
+        if self.is_violated_by(outcome):
+            self.smallest = outcome
+            return True
+        return False

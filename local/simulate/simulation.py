@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 from local.runtime.api_gateway import Gateway
+from local.runtime.call_interceptor import Call
 from local.runtime.template import load_template
 from local.simulate.actor import Actor
 from local.simulate.chance import Chance
 from local.simulate.faults import Struck
 from local.simulate.invariants import INVARIANTS
 from local.simulate.observed import Observed
+from local.simulate.operation_success import has_succeeded
 from local.simulate.operations import OPERATIONS, draw_operations
 from local.simulate.plan import ALL_FAULTS, Operation, Plan
 from local.simulate.violation import Violation, ViolationError
@@ -34,19 +36,26 @@ _LONG_EVERY = 16
 
 @dataclass(frozen=True)
 class Outcome:
+    """`calls_by_line`: the call of each line that is one. `observed`: None without checks."""
+
     plan: Plan
     struck: Sequence[Struck]
+    waited: Mapping[str, float]
     operations: Counter[str]
+    succeeded: Counter[str]
     lines: Sequence[str]
     call_count: int
     trace_hash: str
+    calls_by_line: Mapping[int, Call] = field(default_factory=dict)
     violations: Sequence[Violation] = ()
     invariants: Counter[str] = field(default_factory=Counter)
+    observed: Observed | None = None
 
     @property
     def plan_as_run(self) -> Plan:
-        """Return the plan with exactly the faults that struck."""
-        return self.plan.with_faults({one.point: one.name for one in self.struck})
+        """Return the plan with exactly the faults that struck and, if planned, their waits."""
+        plan = self.plan.with_faults({one.point: one.name for one in self.struck})
+        return plan if plan.waits is None else plan.with_waits(self.waited)
 
 
 def make_plan(
@@ -62,10 +71,10 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
         Chance(plan.seed),
         fault_names=plan.fault_names,
         planned=plan.faults,
+        waits=plan.waits,
         template=_template(),
     )
-    counts: Counter[str] = Counter()
-    due = _DueOperations(plan.operations, counts, stack)
+    due = _DueOperations(plan.operations, stack)
     stack.extra_sources.append(due)
     with stack.running():
         due.actor = _make_actor(stack)
@@ -74,10 +83,13 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
         outcome = Outcome(
             plan=plan,
             struck=stack.faults.struck,
-            operations=counts,
+            waited=stack.faults.waited,
+            operations=due.started,
+            succeeded=due.succeeded,
             lines=list(stack.lines),
             call_count=stack.call_count,
             trace_hash=stack.trace.hexdigest(),
+            calls_by_line=stack.calls_by_line,
         )
         if not is_checked:
             return outcome
@@ -88,7 +100,7 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
 
 def _check(outcome: Outcome, observed: Observed) -> Outcome:
     violations = [one for invariant in INVARIANTS for one in invariant.check(observed)]
-    return replace(outcome, violations=violations, invariants=observed.checked)
+    return replace(outcome, violations=violations, invariants=observed.checked, observed=observed)
 
 
 def _make_actor(stack: SimulatedStack) -> Actor:
@@ -126,12 +138,11 @@ class _DueOperations:
 
     actor: Actor
 
-    def __init__(
-        self, operations: Sequence[Operation], counts: Counter[str], stack: SimulatedStack
-    ) -> None:
+    def __init__(self, operations: Sequence[Operation], stack: SimulatedStack) -> None:
         self._waiting = sorted(operations, key=lambda one: one.at)
-        self._counts = counts
         self._stack = stack
+        self.started: Counter[str] = Counter()
+        self.succeeded: Counter[str] = Counter()
 
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         due = []
@@ -148,9 +159,11 @@ class _DueOperations:
 
     def _start(self, operation: Operation) -> Callable[[], None]:
         def run() -> None:
-            self._counts[operation.name] += 1
+            kind, actor = OPERATIONS[operation.name], self.actor.copy_for_operation()
+            self.started[operation.name] += 1
             self._stack.record(str(operation))
-            OPERATIONS[operation.name].run(self.actor, dict(operation.arguments))
+            kind.run(actor, dict(operation.arguments))
+            self.succeeded[operation.name] += has_succeeded(kind, actor.own_answers)
 
         return run
 

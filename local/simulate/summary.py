@@ -11,7 +11,11 @@ from local.simulate.invariants import INVARIANT_NAMES
 from local.simulate.operations import OPERATIONS
 from local.simulate.plan import ALL_FAULTS
 
-_COUNTED = ("operations", "faults", "invariants")
+# After so many seeds, whatever was never exercised is a failure.
+GUARDED_SEEDS = 1_000
+_PARTS = ("operations", "faults", "invariants")
+_COUNTED = (*_PARTS, "succeeded")
+_NAME_WIDTH = 58
 
 
 @dataclass
@@ -67,9 +71,9 @@ class Summary:
         }
 
     def list_unexercised(self) -> list[str]:
-        """Return the operations, faults and invariants that never occurred."""
+        """Return the operations that never succeeded, and other things that never occurred."""
         known = {
-            "operations": OPERATIONS.keys(),
+            "succeeded": OPERATIONS.keys(),
             "faults": ALL_FAULTS,
             "invariants": INVARIANT_NAMES,
         }
@@ -81,14 +85,13 @@ class Summary:
         ]
 
     def __str__(self) -> str:
-        blocks = [self._head()]
-        for part in _COUNTED:
-            rows = [f"  {count:>8,}  {name}" for name, count in self.counts[part].most_common()]
-            blocks.append("\n".join([part, *rows]))
+        blocks = [self._head(), *map(self._table, _PARTS)]
         if never := self.list_unexercised():
             blocks.append("never: " + ", ".join(never))
         for seed, violation in sorted(self.violations.items()):
-            blocks.append("\n".join([f"seed {seed}", *(f"  {one}" for one in violation["story"])]))
+            blocks.append("\n".join([f"seed {seed}", *violation["story"]]))
+            if "replay" in violation:
+                blocks[-1] += f"\nreplay it: {violation['replay']}"
         return "\n\n".join(blocks)
 
     def _head(self) -> str:
@@ -96,3 +99,12 @@ class Summary:
         repeated = f", {self.repeated:,} of them twice" if self.repeated else ""
         noun = "seed" if self.seeds == 1 else "seeds"
         return f"{self.seeds:,} {noun}{repeated}, {self.calls:,} calls: {found}"
+
+    def _table(self, part: str) -> str:
+        """Return the names with their counts, the most frequent first."""
+        has_succeeded = part == "operations"
+        rows = [f"{part:<{_NAME_WIDTH}}     times{'  succeeded' if has_succeeded else ''}"]
+        for name, count in self.counts[part].most_common():
+            row = f"  {name:<{_NAME_WIDTH}}{count:>8,}"
+            rows.append(f"{row}{self.counts['succeeded'][name]:>11,}" if has_succeeded else row)
+        return "\n".join(rows)

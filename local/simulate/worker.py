@@ -79,6 +79,7 @@ def _report(plan: Plan, options: argparse.Namespace) -> dict[str, Any]:
         "is_checked": not options.trace_only,
         "calls": outcome.call_count,
         "operations": outcome.operations,
+        "succeeded": outcome.succeeded,
         "faults": _count_faults(outcome),
         "invariants": outcome.invariants,
     }

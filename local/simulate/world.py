@@ -26,7 +26,7 @@ from local.runtime.template import Resolver
 from local.simulate.chance import Chance
 from local.simulate.containers import Containers, Outside
 from local.simulate.event_loop import EventLoop
-from local.simulate.faults import DrawnFaults
+from local.simulate.faults import DrawnFaults, Struck
 from local.simulate.functions import ContainerFunctions, current_invocation
 from local.simulate.hostile_sources import HostileQueue, HostileStream
 from local.simulate.item_versions import ItemVersions
@@ -60,14 +60,17 @@ class SimulatedStack(Stack):
         *,
         fault_names: frozenset[str],
         planned: Mapping[str, str] | None,
+        waits: Mapping[str, float] | None = None,
         template: dict[str, Any],
     ) -> None:
         self._chance = chance
         self._fault_names = fault_names
         self._planned = planned
+        self._waits = waits
         self.extra_sources: list[Source] = []
         self.trace = sha256()
         self.lines: list[str] = []
+        self.calls_by_line: dict[int, Call] = {}
         self.call_count = 0
         self.faults_ended_at = STARTS_AT
         self.is_settling = False  # most ticks of the schedules are left out
@@ -142,10 +145,11 @@ class SimulatedStack(Stack):
             self._fault_names,
             sleep=self._sleep,
             elapsed=self.elapsed,
-            on_strike=lambda struck: self.record(f"fault: {struck.name} at {struck.point}"),
+            on_strike=self._record_fault,
             planned=self._planned,
         )
         faults.find_invocation = invocation_number
+        faults.waits = self._waits
         return faults
 
     def _make_functions(self, template: dict[str, Any]) -> ContainerFunctions:
@@ -210,11 +214,17 @@ class SimulatedStack(Stack):
             self.faults.note_failed_call(invocation.function)
         return is_timeout
 
+    def _record_fault(self, struck: Struck) -> None:
+        invocation = current_invocation()
+        place = f" in {invocation.function} {invocation.number}" if invocation else ""
+        self.record(f"fault: {struck.name} at {struck.point}{place}")
+
     def _record_call(self, call: Call) -> None:
         if call.function is not None:
             self.call_count += 1
             invocation = current_invocation()
             number = invocation.number if invocation else 0
+            self.calls_by_line[len(self.lines)] = call
             self.record(f"{call.function} {number} {call.service}.{call.operation}")
             self.trace.update(call.raw_bytes)
 

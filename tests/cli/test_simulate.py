@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from local.cli.commands.simulate import _fail_if_unexercised, _save_violations
+from local.cli.errors import CommandFailedError
+from local.simulate.plan import ALL_FAULTS
+from local.simulate.processes import Request
+from local.simulate.simulation import DEFAULT_STEPS
+from local.simulate.summary import Summary
 from tests.cli.command_client import CommandClient, check_error
 
 
@@ -19,7 +27,7 @@ from tests.cli.command_client import CommandClient, check_error
         (["--seeds", "7"], "--seeds"),
         (["--seed", "1", "--seeds", "1..2"], "--seeds"),
         (["--steps", "x"], "--steps"),
-        (["--faults", "flood"], "--faults: unknown flood; known: crash-after,"),
+        (["--faults", "flood"], "--faults: unknown flood; known: answers-late,"),
         (["--replay", "nowhere.json"], "nowhere.json"),
         (["--replay", "README.md"], "--replay README.md: not JSON"),
     ],
@@ -53,5 +61,32 @@ def test_a_saved_plan_is_replayed(duecourse: CommandClient, tmp_path: Path) -> N
 
     assert result.code == 0, result.err
     assert result.out.startswith("1 seed, ")
-    assert "1  create-reminder" in result.out
-    assert "1  crash-after" in result.out
+    rows = [line.split() for line in result.out.splitlines()]
+    assert ["create-reminder", "1", "1"] in rows
+    assert ["crash-after", "1"] in rows
+
+
+@pytest.mark.parametrize(("seeds", "is_failure"), [(999, False), (1_000, True)])
+def test_what_many_seeds_never_exercised_is_a_failure(seeds: int, is_failure: bool) -> None:
+    summary = Summary(traces=dict.fromkeys(range(seeds), "trace"))
+    request = Request((1, seeds), None, None, DEFAULT_STEPS, ALL_FAULTS, is_repeated=False)
+    # Without some faults, what they would have exercised is not missing.
+    _fail_if_unexercised(summary, replace(request, faults=frozenset()))
+    _fail_if_unexercised(summary, replace(request, steps=1))
+
+    with pytest.raises(CommandFailedError) if is_failure else nullcontext() as error_info:
+        _fail_if_unexercised(summary, request)
+
+    assert not is_failure or "1,000 seeds never exercised: approve, " in str(error_info)
+
+
+def test_a_violation_is_saved_and_its_command_is_in_the_json(tmp_path: Path) -> None:
+    plan = {"seed": 3, "operations": [], "faults": {}, "waits": {}}
+    summary = Summary(violations={3: {"plan": plan, "story": ["VIOLATED"]}})
+
+    _save_violations(summary, tmp_path)
+
+    path = tmp_path / "simulation-3.json"
+    assert json.loads(path.read_text()) == plan
+    [found] = summary.to_json()["violations"].values()
+    assert found["replay"] == f"duecourse simulate --replay {path}"

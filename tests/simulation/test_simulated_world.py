@@ -37,6 +37,15 @@ def test_a_planned_fault_strikes_at_its_point() -> None:
     assert outcome.violations == []
 
 
+def test_only_planned_waits_let_time_pass() -> None:
+    point = "worker channel.send before 1"
+    plan = Plan(1, [REMINDER], faults={}, waits={point: 2.5, "worker channel.send before 9": 1})
+    outcome = simulate(plan)
+
+    assert outcome.waited == outcome.plan_as_run.waits == {point: 2.5}
+    assert any(line.startswith("8.500 worker") for line in outcome.lines)
+
+
 def test_the_same_plan_gives_the_same_trace() -> None:
     assert simulate(make_plan(5)).trace_hash == simulate(make_plan(5)).trace_hash
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from local.cli.errors import CommandFailedError, UsageError
 
 if TYPE_CHECKING:
+    from local.simulate.processes import Request
     from local.simulate.summary import Summary
 
 _SEEDS = re.compile(r"(\d{1,12})\.\.(\d{1,12})")
@@ -69,15 +70,34 @@ def run(options: argparse.Namespace) -> None:
         is_repeated=options.twice,
     )
     summary = simulate_seeds(request, progress=None if options.json else sys.stderr)
+    _save_violations(summary, options.save)
     print(json.dumps(summary.to_json(), indent=2) if options.json else summary)
-    _fail_if_violated(summary, options.save)
+    _fail_if_violated(summary)
+    _fail_if_unexercised(summary, request)
 
 
-def _fail_if_violated(summary: Summary, folder: Path) -> None:
+def _save_violations(summary: Summary, folder: Path) -> None:
+    """Save the plan of each violation, and add the command that replays it."""
     for seed, violation in summary.violations.items():
         path = folder / f"simulation-{seed}.json"
         path.write_text(json.dumps(violation["plan"], indent=2) + "\n")
-        print(f"replay it: duecourse simulate --replay {path}", file=sys.stderr)
+        violation["replay"] = f"duecourse simulate --replay {path}"
+
+
+def _fail_if_unexercised(summary: Summary, request: Request) -> None:
+    """Fail if so many seeds with all faults never exercised something that they should find."""
+    from local.simulate.plan import ALL_FAULTS
+    from local.simulate.simulation import DEFAULT_STEPS
+    from local.simulate.summary import GUARDED_SEEDS
+
+    is_complete = request.faults == ALL_FAULTS and request.steps >= DEFAULT_STEPS
+    never = summary.list_unexercised()
+    if never and is_complete and summary.seeds >= GUARDED_SEEDS:
+        names = ", ".join(never)
+        raise CommandFailedError(f"{summary.seeds:,} seeds never exercised: {names}")
+
+
+def _fail_if_violated(summary: Summary) -> None:
     if summary.violations:
         raise CommandFailedError(f"{len(summary.violations)} seeds violated an invariant")
     if summary.unrepeatable:

@@ -37,6 +37,17 @@ def one_active(observed: Observed) -> Iterator[str | None]:
         yield None if len(active) <= 1 else f"task {record.name} has open runs {active}"
 
 
+def leases_last(observed: Observed) -> Iterator[str | None]:
+    """A lease lasts for longer than its worker may run, so nobody takes a task from a worker."""
+    for change in observed.changes:
+        run = change.new.run if change.new is not None else None
+        if run is not None and (change.old is None or change.old.run_id != run.id):
+            lease = run.lease_expires_at - run.started_at
+            name = observed.name_of(change.task_id)
+            text = f"task {name}: a lease of {lease}, a worker may run for {observed.worker_limit}"
+            yield None if lease > observed.worker_limit else text
+
+
 def retries_recounted(observed: Observed) -> Iterator[str | None]:
     for task_id, record in observed.records.items():
         types = {event["type"] for event in record.history}

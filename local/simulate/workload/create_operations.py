@@ -111,7 +111,7 @@ def _run_webhook(actor: Actor, given: Arguments) -> None:
     path = "-".join(map(str, given["statuses"]))
     payload = {
         "url": f"https://receiver.example/{given['new']}/{path}?token={CANARY}-query",
-        "headers": {"authorization": f"Bearer {CANARY}-header"},
+        "headers": {"authorization": f"Bearer {CANARY}-header", "x-caller": f"{CANARY}-id"},
         "body": {"password": f"{CANARY}-body"},
     }
     fields = {"in": given["in"], "type": "webhook", "payload": payload}

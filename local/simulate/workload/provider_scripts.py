@@ -7,7 +7,7 @@ from typing import Any
 
 Script = list[dict[str, Any]]
 REFUSED = {"error": {"message": "connect ECONNREFUSED 10.0.0.7:443", "code": "ECONNREFUSED"}}
-RATE_LIMITED = {"error": {"message": "Too Many Requests", "status": 429, "retry_after": 20}}
+RATE_LIMITED = {"error": {"message": "Too Many Requests", "status": 429, "retry_after": 45}}
 CODE_ERROR = {"error": {"message": 'src/app.ts(45,12): error TS2304: Cannot find name "foo"'}}
 UNKNOWN_ERROR = {"error": {"message": "the flux was misaligned"}}
 NOT_DONE = {"reply": "I could not.\nACTION_OUTCOME: failed | the disk is full"}

@@ -13,6 +13,7 @@ from typing import Any
 
 from local.runtime.api_gateway import Gateway, Request
 from local.runtime.stack import DEFAULT_TOKEN
+from local.simulate.listener import Listener
 
 MAX_TRIES = 4
 MUTE_COMMAND = "/notify none"
@@ -43,6 +44,8 @@ class Created:
 class Actor:
     """`count_struck` returns how many calls faults have hit so far.
 
+    `send_message` puts a text into a queue, named by its logical id.
+
     `sent` is what the channels sent. `cancelled`: when the API acknowledged a cancellation, for
     tasks of which it did. `forgotten`: senders whose tasks may be gone. `muted`: senders who
     wanted no notifications at some time. `said`: the messages in chat that were accepted.
@@ -53,6 +56,8 @@ class Actor:
     redeploy: Callable[[], None]
     record: Callable[[str], None]
     now: Callable[[], datetime]
+    new_listener: Callable[[], Listener]
+    send_message: Callable[[str, str], None]
     answers: list[Answer] = field(default_factory=list)
     said_texts: list[str] = field(default_factory=list)
     created: dict[int, Created] = field(default_factory=dict)
@@ -63,6 +68,7 @@ class Actor:
     forgotten: set[str] = field(default_factory=set)
     muted: set[str] = field(default_factory=set)
     said: Counter[str] = field(default_factory=Counter)
+    listeners: list[Listener] = field(default_factory=list)
 
     def call(self, method: str, target: str, body: Any = None, *, key: str = "") -> Answer:
         headers = {"content-type": "application/json", "authorization": f"Bearer {DEFAULT_TOKEN}"}
@@ -101,10 +107,16 @@ class Actor:
         if self.call("POST", "/webhooks/console", message).status == HTTPStatus.OK:
             self.said[sender] += 1
 
-    def cancel_series(self) -> None:
-        """Cancel every series until it is cancelled: a running one cannot be."""
+    def make_listener(self) -> Listener:
+        listener = self.new_listener()
+        self.listeners.append(listener)
+        return listener
+
+    def cancel_series(self, is_kept: Callable[[Created], bool]) -> None:
+        """Cancel every series but those, until it is cancelled: a running one cannot be."""
         for one in self.created.values():
-            if "repeat" in one.request and one.id not in self.deleted:
+            is_series = "repeat" in one.request and one.id not in self.deleted
+            if is_series and not is_kept(one):
                 self._cancel_when_idle(one.id)
 
     def _cancel_when_idle(self, task_id: str) -> None:

@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from local.simulate.checks import answers, effects, journal, people, runs, schedule, tasks
+from local.simulate.checks import (
+    answers,
+    effects,
+    journal,
+    live,
+    people,
+    runs,
+    schedule,
+    series,
+    tasks,
+)
 from local.simulate.observed import Observed
 
 
@@ -67,5 +77,9 @@ INVARIANTS = (
     Invariant("every effect belongs to a run", schedule.effects_recorded),
     Invariant("a committed run is applied", schedule.commits_applied),
     Invariant("an occurrence succeeds once", schedule.occurrences_once),
-    Invariant("a series runs each occurrence in reach", schedule.occurrences_follow),
+    Invariant("a series runs each occurrence in reach", series.occurrences_follow),
+    Invariant("a series begins and goes on as its rule says", series.series_continues),
+    Invariant("a committed result is told to others", effects.emitted),
+    Invariant("a listener is sent every end", live.ends_pushed),
+    Invariant("every message to a listener can be read", live.messages_readable),
 )

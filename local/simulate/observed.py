@@ -18,10 +18,12 @@ from duecourse.usecases.journal.read_stats import read_stats
 
 from local.simulate.actor import Actor, Answer, Created
 from local.simulate.faults import Struck
+from local.simulate.listener import Listener
 from local.simulate.receiver import Received
 from local.simulate.task_records import Json, TaskRecord, read_record
 from local.simulate.world import SimulatedStack
 
+EMIT_SUFFIX = ":emit"  # of the key with which an enrichment tells its answer
 _NEVER_REPEATING = frozenset(
     {"cut-batch", "delayed-batch", "late-message", "reordered-message"}
     | {"answers-late", "cold-start", "concurrency-limit", "old-code", "clock-skew", "index-lag"}
@@ -30,7 +32,7 @@ _NEVER_REPEATING = frozenset(
 
 @dataclass(frozen=True)
 class Effect:
-    """Something that reached the outside: a message, or an accepted webhook."""
+    """Something that reached the outside: a message, an accepted webhook, or other work."""
 
     key: str
     at: str
@@ -67,6 +69,9 @@ class Observed:
     max_skew: timedelta
     newer_ids: frozenset[str]
     now: str
+    elapsed: timedelta = timedelta(0)
+    emitted: frozenset[str] = frozenset()
+    listeners: Sequence[Listener] = ()
     checked: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -96,6 +101,9 @@ class Observed:
             max_skew=stack.functions.max_skew,
             newer_ids=frozenset(stack.item_versions.newer),
             now=to_text(stack.clock.now()),
+            elapsed=stack.elapsed(),
+            emitted=_read_emitted(stack),
+            listeners=actor.listeners,
         )
 
     def name_of(self, task_id: str | None) -> str:
@@ -143,7 +151,17 @@ def _read_effects(stack: SimulatedStack) -> dict[str, list[Effect]]:
     for received in stack.outside.receiver.received:
         if received.is_accepted and not received.is_repeat:
             effects[received.key].append(Effect(received.key, to_text(received.at)))
+    for performed in stack.outside.work.performed:
+        effects[performed.key].append(Effect(performed.key, to_text(performed.at)))
     return dict(effects)
+
+
+def _read_emitted(stack: SimulatedStack) -> frozenset[str]:
+    """Return the keys of the runs whose results were told to others."""
+    told = (sent.key for sent in stack.outbox.sent if sent.key.endswith(EMIT_SUFFIX))
+    return frozenset(
+        [*stack.outside.work.emitted, *(key.removesuffix(EMIT_SUFFIX) for key in told)]
+    )
 
 
 def _count_messages(stack: SimulatedStack) -> dict[str, int]:

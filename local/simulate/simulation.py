@@ -11,24 +11,24 @@ from typing import Any
 
 from local.runtime.api_gateway import Gateway
 from local.runtime.template import load_template
-from local.simulate.actor import Actor
+from local.simulate.actor import Actor, Created
 from local.simulate.chance import Chance
+from local.simulate.expected_occurrences import expected_series
 from local.simulate.faults import Struck
 from local.simulate.invariants import INVARIANTS, Violation
+from local.simulate.listener import Listener
 from local.simulate.observed import Observed
 from local.simulate.operations import OPERATIONS, draw_operations
 from local.simulate.plan import ALL_FAULTS, Operation, Plan
-from local.simulate.world import STARTS_AT, SimulatedStack
+from local.simulate.start import SETTLING, is_long, settling_time, starts_at
+from local.simulate.world import SimulatedStack
 
 DEFAULT_STEPS = 4
 ACTIVE_SECONDS = 90.0
 FAULTS_GO_ON = timedelta(seconds=30)  # after the last operation
 SERIES_GO_ON = timedelta(minutes=2)  # after the faults, before they are cancelled
-# Longer than a lease, a visibility timeout and the sweeper's period together. What waits for longer
-# has to say so; every sixteenth seed goes on for longer than any policy waits.
-SETTLING = timedelta(minutes=40)
-LONG_SETTLING = timedelta(days=3)
-_LONG_EVERY = 16
+_SERIES_OF_LONG_SEEDS = ("create-calendar", "create-calendar")
+_MAX_OCCURRENCES = 75  # of a series that is not cancelled
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,14 @@ class Outcome:
 def make_plan(
     seed: int, *, steps: int = DEFAULT_STEPS, fault_names: frozenset[str] = ALL_FAULTS
 ) -> Plan:
-    rng = Chance(seed).source("operations")
-    return Plan(seed, draw_operations(rng, steps, seconds=ACTIVE_SECONDS), fault_names)
+    operations = draw_operations(
+        Chance(seed).source("operations"),
+        steps,
+        seconds=ACTIVE_SECONDS,
+        starts_at=starts_at(seed),
+        more=_SERIES_OF_LONG_SEEDS if is_long(seed) else (),
+    )
+    return Plan(seed, operations, fault_names)
 
 
 def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
@@ -68,8 +74,7 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
     stack.extra_sources.append(due)
     with stack.running():
         due.actor = _make_actor(stack)
-        is_long = plan.seed % _LONG_EVERY == 0
-        _run_phases(stack, due.actor, LONG_SETTLING if is_long else SETTLING)
+        _run_phases(stack, due.actor, plan.seed)
         outcome = Outcome(
             plan=plan,
             struck=stack.faults.struck,
@@ -93,15 +98,24 @@ def _make_actor(stack: SimulatedStack) -> Actor:
         stack.redeploy_all,
         stack.record,
         stack.clock.now,
+        lambda: Listener(stack.websocket_api, stack.clock.now),
+        stack.send_message,
         sent=stack.outbox.sent,
     )
 
 
-def _run_phases(stack: SimulatedStack, actor: Actor, settling: timedelta) -> None:
+def _run_phases(stack: SimulatedStack, actor: Actor, seed: int) -> None:
+    settling = settling_time(seed)
+    ends_at = stack.clock.now() + settling
+
+    def is_kept(one: Created) -> bool:
+        series = expected_series(one.request)
+        return is_long(seed) and series is not None and series.is_slow(ends_at, _MAX_OCCURRENCES)
+
     stack.advance(timedelta(seconds=ACTIVE_SECONDS) + FAULTS_GO_ON)
     stack.end_faults()
     stack.advance(SERIES_GO_ON)
-    stack.scheduler.call(actor.cancel_series)
+    stack.scheduler.call(lambda: actor.cancel_series(is_kept))
     stack.is_settling = True
     stack.advance(max(settling, stack.time_to_last_message() + SETTLING))
 
@@ -129,7 +143,7 @@ class _DueOperations:
         return self._instant(self._waiting[0]) if self._waiting else None
 
     def _instant(self, operation: Operation) -> datetime:
-        return STARTS_AT + timedelta(seconds=operation.at)
+        return self._stack.starts_at + timedelta(seconds=operation.at)
 
     def _start(self, operation: Operation) -> Callable[[], None]:
         def run() -> None:

@@ -12,6 +12,8 @@ from local.simulate.receiver import PUBLIC_ADDRESS
 
 # A mutation with one of these may have had its effect.
 _ADMITTED = frozenset({"applied", "indeterminate", "in_flight"})
+_CALLING_PROVIDERS = frozenset({"action", "enrich"})
+_EMITTING = frozenset({"lamp", "remote-lamp"})
 
 
 def admitted(observed: Observed) -> Iterator[str | None]:
@@ -20,7 +22,7 @@ def admitted(observed: Observed) -> Iterator[str | None]:
     Unless a person said so, of an effect that was unknown.
     """
     for record in observed.records.values():
-        if record.task["type"] == "action":
+        if record.task["type"] in _CALLING_PROVIDERS:
             continue  # a call of a provider is no effect: it may be repeated
         is_resolved = any(event["type"] == "task:resolved" for event in record.history)
         by_key: defaultdict[str, list[str]] = defaultdict(list)
@@ -33,6 +35,17 @@ def admitted(observed: Observed) -> Iterator[str | None]:
             is_right = count <= limit and not is_missing
             text = f"task {record.name}: {count} effects, the runs say {statuses}"
             yield None if is_right else text
+
+
+def emitted(observed: Observed) -> Iterator[str | None]:
+    """The result of a committed run was told to others, and none of a run without a result."""
+    for record in observed.records.values():
+        if record.task["type"] not in _EMITTING and not record.task["payload"].get("tell"):
+            continue
+        for run in record.runs:
+            is_told = run["mutation"]["key"] in observed.emitted
+            text = f"task {record.name}: run {run['id'][:8]} is {run['status']}, and was not told"
+            yield text if run["status"] == "committed" and not is_told else None
 
 
 def never_early(observed: Observed) -> Iterator[str | None]:

@@ -27,6 +27,7 @@ DEFAULT_STEPS = 4
 ACTIVE_SECONDS = 90.0
 FAULTS_GO_ON = timedelta(seconds=30)  # after the last operation
 SERIES_GO_ON = timedelta(minutes=2)  # after the faults, before they are cancelled
+_LISTENER_EVERY = 4
 _SERIES_OF_LONG_SEEDS = ("create-calendar", "create-calendar")
 _MAX_OCCURRENCES = 75  # of a series that is not cancelled
 
@@ -56,9 +57,16 @@ def make_plan(
         steps,
         seconds=ACTIVE_SECONDS,
         starts_at=starts_at(seed),
-        more=_SERIES_OF_LONG_SEEDS if is_long(seed) else (),
+        more=_list_more(seed),
     )
     return Plan(seed, operations, fault_names)
+
+
+def _list_more(seed: int) -> Sequence[str]:
+    """Return operations that the seed has besides those that are drawn."""
+    if is_long(seed):
+        return _SERIES_OF_LONG_SEEDS
+    return ("listen",) if seed % _LISTENER_EVERY == 1 else ()
 
 
 def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:

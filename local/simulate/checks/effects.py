@@ -21,10 +21,11 @@ def admitted(observed: Observed) -> Iterator[str | None]:
 
     Unless a person said so, of an effect that was unknown.
     """
-    for record in observed.records.values():
+    for task_id, record in observed.records.items():
         if record.task["type"] in _CALLING_PROVIDERS:
             continue  # a call of a provider is no effect: it may be repeated
         is_resolved = any(event["type"] == "task:resolved" for event in record.history)
+        is_resolved |= task_id in observed.newer_ids  # the journal skips what it cannot read
         by_key: defaultdict[str, list[str]] = defaultdict(list)
         for run in record.runs:
             by_key[run["mutation"]["key"]].append(run["mutation"]["status"])

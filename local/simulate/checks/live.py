@@ -58,11 +58,10 @@ def _is_expected(observed: Observed, listener: Listener, change: Any) -> bool:
 
 
 def _is_struck(observed: Observed) -> bool:
-    is_slow = observed.max_skew > timedelta(0)  # an event may seem to be old
     is_hit = any(
         one.point.startswith(_PLACES) and one.name not in _HARMLESS for one in observed.struck
     )
-    return is_slow or is_hit or "live" in observed.failed_functions
+    return is_hit or "live" in observed.failed_functions
 
 
 def _has_missed(observed: Observed, listener: Listener) -> bool:

@@ -16,11 +16,13 @@ from local.simulate.workload.follow_ups import (
     AFTER_SUBJECT,
     AFTER_UNKNOWN,
     AFTER_WORK,
+    AT_END,
     BEFORE_PAYMENT,
 )
 from local.simulate.workload.operation_kind import Arguments, Draft, OperationKind, select
 from local.simulate.workload.provider_scripts import (
     FAILING_SCRIPTS,
+    REFUSED_SCRIPT,
     REVIEWED_SCRIPT,
     SCRIPTS,
     with_cost,
@@ -33,7 +35,8 @@ SUBJECTS = ("story-1", "owner/repository")
 SPEC = "foo is exported by lib/foo.ts"
 _POLICIES = ("agent", "enrichment", "omega")
 _ZONES = ("Europe/Berlin", "Asia/Kolkata", "America/New_York")
-_STATUSES = ([200], [500, 200], [503, 500, 204], [400], [504], [502, 200])
+_STATUSES = ([200], [500, 200], [503, 500, 204], [400])
+_UNKNOWN_STATUSES = ([504], [502, 200])
 _ACTION_FIELDS = ("policy", "max_retries", "subject", "verify")
 COVERS = ("POST /tasks",)
 
@@ -73,8 +76,15 @@ def _draw_failing_action(draft: Draft) -> Arguments:
 
 
 def _draw_with_policy(draft: Draft) -> Arguments:
+    """Draw a failing action with a policy and a number of retries."""
     limits = {"policy": draft.rng.choice(_POLICIES), "max_retries": draft.rng.randint(1, 3)}
     return {**_draw_failing_action(draft), **limits}
+
+
+def _draw_blocked(draft: Draft) -> Arguments:
+    """Draw an action whose only retry fails too."""
+    limits = {"policy": "agent", "max_retries": 1}
+    return {**_draw_failing_action(draft), "script": REFUSED_SCRIPT, **limits}
 
 
 def _draw_with_subject(draft: Draft) -> Arguments:
@@ -96,7 +106,8 @@ def _draw_with_spec(draft: Draft) -> Arguments:
 def _draw_with_verifier(draft: Draft) -> Arguments:
     """Draw an action that a provider checks. If its answer is unclear, a person is asked."""
     verdict = draft.rng.choice(("success", "failed | the link is missing", "unclear"))
-    return {**_draw_action(draft), "verify": True, "verdict": verdict}
+    script = {"script": 0} if draft.rng.random() < 0.6 else {}
+    return {**_draw_action(draft), **script, "verify": True, "verdict": verdict}
 
 
 def _draw_to_verify(draft: Draft) -> Arguments:
@@ -127,6 +138,11 @@ def _draw_webhook(draft: Draft) -> Arguments:
     return {**draw_reminder(draft), "statuses": draft.rng.choice(_STATUSES)}
 
 
+def _draw_unknown(draft: Draft) -> Arguments:
+    """Draw a webhook whose receiver does not say whether it did the work."""
+    return {**draw_reminder(draft), "statuses": draft.rng.choice(_UNKNOWN_STATUSES)}
+
+
 def _run_webhook(actor: Actor, given: Arguments) -> None:
     """Create a webhook with secrets wherever a receiver may want some."""
     path = "-".join(map(str, given["statuses"]))
@@ -142,12 +158,14 @@ def _run_webhook(actor: Actor, given: Arguments) -> None:
 CREATE_OPERATIONS: Mapping[str, OperationKind] = {
     "create-reminder": OperationKind(7, draw_reminder, run_reminder, COVERS, AFTER_REMINDER),
     "create-in-zone": OperationKind(2, _draw_in_zone, _run_in_zone, COVERS),
-    "create-action": OperationKind(5, _draw_action, _run_action, COVERS, AFTER_BLOCK),
+    "create-action": OperationKind(5, _draw_action, _run_action, COVERS, AT_END),
+    "create-blocked": OperationKind(2, _draw_blocked, _run_action, COVERS, AFTER_BLOCK),
     "create-with-policy": OperationKind(2, _draw_with_policy, _run_action, COVERS, AFTER_FAILURE),
     "create-with-subject": OperationKind(2, _draw_with_subject, _run_action, COVERS, AFTER_SUBJECT),
     "create-with-budget": OperationKind(2, _draw_with_budget, _run_action, COVERS, BEFORE_PAYMENT),
     "create-with-spec": OperationKind(1, _draw_with_spec, _run_action, COVERS, AFTER_CODE_ERROR),
-    "create-with-verifier": OperationKind(1, _draw_with_verifier, _run_action, COVERS, AFTER_WORK),
-    "create-to-verify": OperationKind(1, _draw_to_verify, _run_action, COVERS, AFTER_WORK),
-    "create-webhook": OperationKind(4, _draw_webhook, _run_webhook, COVERS, AFTER_UNKNOWN),
+    "create-with-verifier": OperationKind(1, _draw_with_verifier, _run_action, COVERS, AT_END),
+    "create-to-verify": OperationKind(2, _draw_to_verify, _run_action, COVERS, AFTER_WORK),
+    "create-webhook": OperationKind(4, _draw_webhook, _run_webhook, COVERS, AT_END),
+    "create-unknown": OperationKind(2, _draw_unknown, _run_webhook, COVERS, AFTER_UNKNOWN),
 }

@@ -23,18 +23,22 @@ def _each(*names: str, earliest: float = 2.0, latest: float = 20.0) -> tuple[Fol
 
 AT_END = _each("press-button", "say-task", "delete", "read-task")
 AFTER_REMINDER = _each("say-snooze", "press-button", "say-done", "delete") + _each(
-    "pause", "say-pause", "say-cancel", "cancel", earliest=-20.0, latest=-1.0
+    "pause", "say-pause", "say-cancel", "cancel", "say-quiet", earliest=-40.0, latest=-1.0
 )
 AFTER_SERIES = _each("pause", "run", "say-snooze", "edit", "retry", "cancel", latest=60.0)
 AFTER_FAILURE = (
     *_each("retry", "say-retry", "reclassify", "reclassify", "press-button"),
     *_each("unblock", "read-logs", "reclassify", "retry", latest=8.0),
 )
-# A category without a retry, or retries at once, lead to a blocked task.
-AFTER_BLOCK = _each("unblock", "retry", "reclassify", "press-button", "say-retry")
+# A task with one retry is blocked after half a minute.
+AFTER_BLOCK = _each(
+    *("unblock", "unblock", "retry", "reclassify", "press-button", "say-retry"),
+    earliest=36.0,
+    latest=60.0,
+)
 AFTER_UNKNOWN = _each("resolve", "resolve", "say-resolve", "press-button")
 AFTER_WORK = _each("approve", "reject", "say-approve", "say-reject", "press-button")
-AFTER_BUG = _each("redeploy", latest=40.0)
+AFTER_BUG = _each("redeploy", "redeploy", "redeploy", "unblock", "retry", latest=40.0)
 AFTER_PAUSE = _each("resume", "say-resume", earliest=1.0)
 AFTER_RECLASSIFICATION = _each("forget-pattern", earliest=130.0, latest=200.0)
 # The retries of a task with a code error take seven minutes until its specification is reviewed.

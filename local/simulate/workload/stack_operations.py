@@ -50,7 +50,7 @@ def _post(path: str, body: Arguments | None = None) -> OperationKind:
 
 
 def _draw_limit(draft: Draft) -> Arguments:
-    return {"budget": draft.rng.choice(BUDGETS), "limit": draft.rng.choice((0, 0.6, 5))}
+    return {"budget": draft.rng.choice(BUDGETS), "limit": draft.rng.choice((0, 0.3, 0.6, 5))}
 
 
 def _run_limit(actor: Actor, given: Arguments) -> None:
@@ -105,7 +105,7 @@ STACK_OPERATIONS: Mapping[str, OperationKind] = {
     "forget-pattern": _without_arguments(
         _run_forget_pattern, "DELETE /patterns/<policy>/<fingerprint>"
     ),
-    "poison": OperationKind(1, _draw_poison, _run_poison, (), AFTER_POISON),
+    "poison": OperationKind(2, _draw_poison, _run_poison, (), AFTER_POISON),
     "redrive": _post("/dead-letters/redrive"),
     "drop-letter": _without_arguments(_run_drop_letter, "POST /dead-letters/drop"),
     "forget-sender": OperationKind(1, draw_sender, _run_forget_sender, ("POST /senders/forget",)),

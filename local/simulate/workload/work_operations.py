@@ -89,5 +89,5 @@ WORK_OPERATIONS: Mapping[str, OperationKind] = {
     "create-enrich": OperationKind(2, _draw_enrich, _run_enrich, COVERS, AT_END),
     "create-lambda": OperationKind(3, _draw_lambda, _run_lambda, COVERS, AFTER_UNKNOWN),
     "create-lamp": OperationKind(3, _draw_lamp, _run_lamp, COVERS),
-    "create-buggy-lamp": OperationKind(1, _draw_buggy_lamp, _run_lamp, COVERS, AFTER_BUG),
+    "create-buggy-lamp": OperationKind(2, _draw_buggy_lamp, _run_lamp, COVERS, AFTER_BUG),
 }

@@ -59,7 +59,7 @@ def test_an_attempt_that_was_looked_up_as_lost_has_no_effect_later(work: Outside
 
 
 def test_the_phases_of_a_remote_handler(work: OutsideWork) -> None:
-    task = {"task": {"payload": {}}}
+    task: dict[str, Any] = {"task": {"payload": {}}}
     assert _invoke(work, phase="prepare", **task) == (b'{"lamp": "k"}', None)
     assert _invoke(work, phase="mutate", **task) == (b'"on"', None)
     _invoke(work, phase="emit", **task)

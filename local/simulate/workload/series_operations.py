@@ -33,6 +33,16 @@ ZONES = (
 )
 # Times that a change skips or doubles in one of the zones, or close to midnight.
 _TIMES = (time(2, 30), time(1, 30), time(2), time(2, 10), time(3), time(0), time(23, 30))
+# By the month and day of a start: a zone whose clock changes on the next day, and a time then that
+# is skipped or doubled.
+_CHANGES = {
+    (3, 7): ("America/New_York", time(2, 30)),
+    (3, 28): ("Europe/Berlin", time(2, 30)),
+    (4, 4): ("Australia/Lord_Howe", time(1, 45)),
+    (10, 3): ("Australia/Lord_Howe", time(2, 10)),
+    (10, 24): ("Europe/Berlin", time(2, 30)),
+    (10, 31): ("America/New_York", time(1, 30)),
+}
 _MIN_SECONDS, _MAX_SECONDS = 15, 60
 
 
@@ -43,6 +53,11 @@ def _draw_fast(draft: Draft) -> Arguments:
 def draw_calendar(draft: Draft) -> Arguments:
     """Draw a series whose occurrences are hours to months apart."""
     repeat = draft.rng.choice(draft.rng.choice((_NAMED, _NAMED, _CRON, _RRULE)))
+    change = _CHANGES.get((draft.starts_at.month, draft.starts_at.day))
+    if change is not None and draft.rng.random() < 0.5:
+        given = _draw(draft, repeat, change[0])
+        day = datetime.fromisoformat(given["due_at"]).date() + timedelta(days=1)
+        return {**given, "due_at": datetime.combine(day, change[1]).isoformat()}
     given = _draw(draft, repeat, draft.rng.choice(ZONES))
     if draft.rng.random() < 0.5:
         given["due_at"] = _draw_later(draft, given["due_at"])

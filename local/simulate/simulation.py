@@ -13,6 +13,7 @@ from local.runtime.api_gateway import Gateway
 from local.runtime.template import load_template
 from local.simulate.actor import Actor, Created
 from local.simulate.chance import Chance
+from local.simulate.containers import FIRST_VERSION
 from local.simulate.expected_occurrences import expected_series
 from local.simulate.faults import Struck
 from local.simulate.invariants import INVARIANTS, Violation
@@ -27,6 +28,7 @@ DEFAULT_STEPS = 4
 ACTIVE_SECONDS = 90.0
 FAULTS_GO_ON = timedelta(seconds=30)  # after the last operation
 SERIES_GO_ON = timedelta(minutes=2)  # after the faults, before they are cancelled
+DEPLOYMENT_GOES_ON = timedelta(minutes=6)  # the sweeper takes up what waited for new code
 _LISTENER_EVERY = 4
 _SERIES_OF_LONG_SEEDS = ("create-calendar", "create-calendar")
 _MAX_OCCURRENCES = 75  # of a series that is not cancelled
@@ -124,6 +126,8 @@ def _run_phases(stack: SimulatedStack, actor: Actor, seed: int) -> None:
     stack.end_faults()
     stack.advance(SERIES_GO_ON)
     stack.scheduler.call(lambda: actor.cancel_series(is_kept))
+    if stack.outside.deployment.version != FIRST_VERSION:
+        stack.advance(DEPLOYMENT_GOES_ON)
     stack.is_settling = True
     stack.advance(max(settling, stack.time_to_last_message() + SETTLING))
 

@@ -37,7 +37,7 @@ AFTER_BLOCK = _each(
     latest=60.0,
 )
 AFTER_UNKNOWN = _each("resolve", "resolve", "say-resolve", "press-button")
-AFTER_WORK = _each("approve", "reject", "say-approve", "say-reject", "press-button")
+AFTER_WORK = _each("approve", "reject", "reject", "say-approve", "say-reject", "press-button")
 AFTER_BUG = _each("redeploy", "redeploy", "redeploy", "unblock", "retry", latest=40.0)
 AFTER_PAUSE = _each("resume", "say-resume", earliest=1.0)
 AFTER_RECLASSIFICATION = _each("forget-pattern", earliest=130.0, latest=200.0)

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from duecourse.domain.errors import ConnectionGoneError
 from websockets.datastructures import Headers
@@ -33,6 +33,15 @@ _ROUTE_KEYS = {"CONNECT": "$connect", "DISCONNECT": "$disconnect", "MESSAGE": "$
 Invoke = Callable[[str, Any], Any]
 
 
+class ClientSocket(Protocol):
+    """The API's end of a connection: a WebSocket, or the client of a simulation."""
+
+    def send(self, text: str) -> None:
+        """Send a message to the client. Raises WebSocketClosedError."""
+
+    def close(self, code: CloseCode = ..., reason: str = ...) -> None: ...
+
+
 class WebSocketApi:
     """Also the local stack's ConnectionSender; deployed, that calls API Gateway over HTTP."""
 
@@ -41,7 +50,7 @@ class WebSocketApi:
         self._clock = clock
         self._calls = calls
         self._condition = threading.Condition()
-        self._sockets: dict[str, WebSocket] = {}
+        self._sockets: dict[str, ClientSocket] = {}
         self._connected: set[str] = set()
         self._is_closed = False
 
@@ -53,17 +62,17 @@ class WebSocketApi:
         connection_id = base64.urlsafe_b64encode(uuid.uuid4().bytes[:11]).decode()
         with WebSocket(sock) as websocket:
             # Registered first: the function may send to it as soon as it knows the id.
-            self._add_socket(connection_id, websocket)
+            self.add_socket(connection_id, websocket)
             try:
-                response = self._handshake_response(connection_id, request)
+                response = self.shake_hands(connection_id, request)
                 websocket.send_handshake(response)
                 if response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
                     self._mark_connected(connection_id)
                     self._handle_messages(connection_id, websocket, request, initial_data)
             except OSError:
-                self._invoke_disconnect(connection_id, request)
+                self.invoke_disconnect(connection_id, request)
             finally:
-                self._remove_socket(connection_id)
+                self.remove_socket(connection_id)
 
     def send(self, connection_id: str, text: str) -> None:
         with self._calls.intercept("live.push"):
@@ -110,7 +119,8 @@ class WebSocketApi:
 
     # --- one connection -----------------------------------------------------------------------
 
-    def _handshake_response(self, connection_id: str, request: Request) -> Response:
+    def shake_hands(self, connection_id: str, request: Request) -> Response:
+        """Invoke the connect route, and return the response to the client's handshake."""
         protocol = ServerProtocol()
         response = protocol.accept(Handshake(request.target, Headers(request.headers)))
         if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
@@ -137,13 +147,14 @@ class WebSocketApi:
             if not self._is_open(connection_id):
                 return
             try:
-                websocket.send(self._handle_message(connection_id, request, message))
+                websocket.send(self.handle_message(connection_id, request, message))
             except WebSocketClosedError:
                 break
         websocket.abort()
-        self._invoke_disconnect(connection_id, request)
+        self.invoke_disconnect(connection_id, request)
 
-    def _handle_message(self, connection_id: str, request: Request, message: str | bytes) -> str:
+    def handle_message(self, connection_id: str, request: Request, message: str | bytes) -> str:
+        """Invoke the function with a message of the client, and return the reply."""
         is_text = isinstance(message, str)
         body = message if isinstance(message, str) else base64.b64encode(message).decode()
         event = self._to_event("MESSAGE", connection_id, request)
@@ -154,14 +165,14 @@ class WebSocketApi:
             error = {"message": "Internal server error", "connectionId": connection_id}
             return json.dumps({**error, "requestId": event["requestContext"]["requestId"]})
 
-    def _invoke_disconnect(self, connection_id: str, request: Request) -> None:
+    def invoke_disconnect(self, connection_id: str, request: Request) -> None:
         """Invoke the function's disconnect route, if the connection is still registered."""
         if not self._is_open(connection_id):
             return
         with suppress(InvocationError):  # the next send notices it
             self._invoke(FUNCTION, self._to_event("DISCONNECT", connection_id, request))
 
-    def _add_socket(self, connection_id: str, websocket: WebSocket) -> None:
+    def add_socket(self, connection_id: str, websocket: ClientSocket) -> None:
         with self._condition:
             self._sockets[connection_id] = websocket
 
@@ -171,7 +182,7 @@ class WebSocketApi:
                 self._connected.add(connection_id)
                 self._condition.notify_all()
 
-    def _remove_socket(self, connection_id: str) -> None:
+    def remove_socket(self, connection_id: str) -> None:
         with self._condition:
             self._sockets.pop(connection_id, None)
             self._connected.discard(connection_id)
@@ -180,7 +191,7 @@ class WebSocketApi:
     def _is_open(self, connection_id: str) -> bool:
         return connection_id in self._sockets and not self._is_closed
 
-    def _get_socket(self, connection_id: str) -> WebSocket:
+    def _get_socket(self, connection_id: str) -> ClientSocket:
         if (websocket := self._sockets.get(connection_id)) is None:
             raise ConnectionGoneError(connection_id)
         return websocket

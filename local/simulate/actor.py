@@ -15,6 +15,7 @@ from duecourse.domain.limits.budget import parse_micros
 
 from local.runtime.api_gateway import Gateway, Request
 from local.runtime.stack import DEFAULT_TOKEN
+from local.simulate.listener import Listener
 
 MAX_TRIES = 4
 MUTE_COMMAND = "/notify none"
@@ -55,6 +56,8 @@ class LimitSet:
 class Actor:
     """`count_struck` returns how many calls faults have hit so far.
 
+    `send_message` puts a text into a queue, named by its logical id.
+
     `sent` is what the channels sent. `cancelled`: when the API acknowledged a cancellation, for
     tasks of which it did. `forgotten`: senders whose tasks may be gone. `muted`: senders who
     wanted no notifications at some time. `said`: the messages in chat that were accepted.
@@ -66,6 +69,8 @@ class Actor:
     redeploy: Callable[[], None]
     record: Callable[[str], None]
     now: Callable[[], datetime]
+    new_listener: Callable[[], Listener]
+    send_message: Callable[[str, str], None]
     answers: list[Answer] = field(default_factory=list)
     said_texts: list[str] = field(default_factory=list)
     created: dict[int, Created] = field(default_factory=dict)
@@ -78,6 +83,7 @@ class Actor:
     said: Counter[str] = field(default_factory=Counter)
     limits_set: list[LimitSet] = field(default_factory=list)
     own_answers: list[Answer] = field(default_factory=list)
+    listeners: list[Listener] = field(default_factory=list)
 
     def copy_for_operation(self) -> Actor:
         return replace(self, own_answers=[])
@@ -130,10 +136,16 @@ class Actor:
             limit = LimitSet(budget, parse_micros(dollars), asked_at, self.now())
             self.limits_set.append(limit)
 
-    def cancel_series(self) -> None:
-        """Cancel every series until it is cancelled: a running one cannot be."""
+    def make_listener(self) -> Listener:
+        listener = self.new_listener()
+        self.listeners.append(listener)
+        return listener
+
+    def cancel_series(self, is_kept: Callable[[Created], bool]) -> None:
+        """Cancel every series but those, until it is cancelled: a running one cannot be."""
         for one in self.created.values():
-            if "repeat" in one.request and one.id not in self.deleted:
+            is_series = "repeat" in one.request and one.id not in self.deleted
+            if is_series and not is_kept(one):
                 self._cancel_when_idle(one.id)
 
     def _cancel_when_idle(self, task_id: str) -> None:

@@ -13,7 +13,10 @@ from typing import Any
 
 from local.runtime.clock import LocalClock
 from local.runtime.functions import read_environment_again
+from local.simulate.connection_sender import ContainerSender
+from local.simulate.lambda_client import LambdaClient
 from local.simulate.module_copy import ModuleCopy
+from local.simulate.outside_work import LAMBDA_NAME, OutsideWork
 from local.simulate.receiver import Receiver
 from local.simulate.receiver_connection import make_client
 from local.testing.faults import Faults
@@ -48,6 +51,7 @@ class Outside:
     receiver: Receiver
     connection_sender: Any
     on_provider_call: Callable[[Any, Any, int | None], None]
+    work: OutsideWork
     deployment: Deployment = field(default_factory=Deployment)
 
 
@@ -113,9 +117,21 @@ class Container:
             calls, outside.on_provider_call
         )
         registry.register_provider("scripted", scripted)
-        registry.register_connection_sender(outside.connection_sender)
+        gone = load("duecourse.domain.errors").ConnectionGoneError
+        registry.register_connection_sender(ContainerSender(outside.connection_sender, gone))
         client = make_client(self.modules, outside.receiver)
         registry.register_webhook_client(instrumented.InstrumentedHttpClient(client, calls))
+        self._register_handlers(outside.work, calls)
+
+    def _register_handlers(self, work: OutsideWork, calls: Any) -> None:
+        """Register the team's own handlers, and let Lambda functions be those of the world."""
+        load = self.modules.load
+        invoker_class = load("duecourse.adapters.aws.lambda_invoker").LambdaInvoker
+        invoker_class._client = lambda _self, _timeout: LambdaClient(work, calls)
+        registry = load("duecourse.app.registry")
+        lamp = load("local.simulate.lamp_handler").LampHandler(work, calls, self.version)
+        registry.register_handler("lamp", lamp)
+        registry.register_handler("remote-lamp", registry.remote(LAMBDA_NAME))
 
 
 def _return_version(version: str, *_folders: Path) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from duecourse.adapters.channels.api_client import SEND_TIMEOUT
 from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT
+from duecourse.handlers.lambda_function import DEFAULT_TIMEOUT
 
 from local.simulate.chance import Chance
 from local.simulate.fault_rates import FAULT_RATES
@@ -51,8 +52,13 @@ CALL_FAULTS: Mapping[str, tuple[float, CallFault]] = {
 }
 
 
-# How long the clients of channels and providers wait. Webhooks have a client in the world.
-CLIENT_TIMEOUTS = {"channel.send": SEND_TIMEOUT, "provider.call": ATTEMPT_TIMEOUT}
+# How long the clients of channels, providers and Lambda functions wait. That of webhooks is in the
+# world.
+CLIENT_TIMEOUTS = {
+    "channel.send": SEND_TIMEOUT,
+    "provider.call": ATTEMPT_TIMEOUT,
+    "lambda.Invoke": timedelta(seconds=DEFAULT_TIMEOUT),
+}
 _NO_WAIT = 0.5  # the part of the points at which an invocation goes on at once
 
 

@@ -16,9 +16,11 @@ from local.simulate.checks import (
     effects,
     journal,
     learned,
+    live,
     people,
     runs,
     schedule,
+    series,
     statistics,
     tasks,
     waits,
@@ -88,11 +90,15 @@ INVARIANTS = (
     Invariant("every effect belongs to a run", schedule.effects_recorded),
     Invariant("a committed run is applied", schedule.commits_applied),
     Invariant("an occurrence succeeds once", schedule.occurrences_once),
-    Invariant("a series runs each occurrence in reach", schedule.occurrences_follow),
     Invariant("a task starts on time without a fault", dispatch.starts_on_time),
     Invariant("no run is taken for crashed without a fault", dispatch.crashes_explained),
     Invariant("no retry beyond the limit", dispatch.retries_limited),
     Invariant("a retry waits as long as it was asked to", dispatch.retries_wait_as_asked),
+    Invariant("a series runs each occurrence in reach", series.occurrences_follow),
+    Invariant("a series begins and goes on as its rule says", series.series_continues),
+    Invariant("a committed result is told to others", effects.emitted),
+    Invariant("a listener is sent every end", live.ends_pushed),
+    Invariant("every message to a listener can be read", live.messages_readable),
 )
 # With those that are checked at every write.
 INVARIANT_NAMES = STEP_INVARIANT_NAMES | {one.name for one in INVARIANTS}

@@ -24,7 +24,7 @@ _COPIED = (
     *("duecourse", "functions", "aws_lambda_powertools", "pynamodb"),
     "local.runtime.call_interceptor",
     *("local.runtime.outbox", "local.testing.faults", "local.testing.instrumented_clients"),
-    "local.testing.scripted_provider",
+    *("local.testing.scripted_provider", "local.simulate.lamp_handler"),
 )
 
 

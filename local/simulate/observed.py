@@ -17,10 +17,12 @@ from local.simulate.actor import Actor, Answer, Created, LimitSet
 from local.simulate.budget_ledger import BudgetLedger
 from local.simulate.derived_records import DerivedRecords
 from local.simulate.faults import Struck
+from local.simulate.listener import Listener
 from local.simulate.receiver import Received
 from local.simulate.task_records import Json, TaskRecord, read_record
-from local.simulate.world import STARTS_AT, SimulatedStack
+from local.simulate.world import SimulatedStack
 
+EMIT_SUFFIX = ":emit"  # of the key with which an enrichment tells its answer
 _NEVER_REPEATING = frozenset(
     {"cut-batch", "delayed-batch", "late-message", "reordered-message"}
     | {"answers-late", "cold-start", "concurrency-limit", "old-code", "clock-skew", "index-lag"}
@@ -29,7 +31,7 @@ _NEVER_REPEATING = frozenset(
 
 @dataclass(frozen=True)
 class Effect:
-    """Something that reached the outside: a message, or an accepted webhook."""
+    """Something that reached the outside: a message, an accepted webhook, or other work."""
 
     key: str
     at: str
@@ -66,10 +68,14 @@ class Observed:
     max_skew: timedelta
     worker_limit: timedelta
     newer_ids: frozenset[str]
+    starts_at: datetime
     now: str
     ledger: BudgetLedger
     limits_set: Sequence[LimitSet]
     failed_invocations: frozenset[int | None]
+    elapsed: timedelta = timedelta(0)
+    emitted: frozenset[str] = frozenset()
+    listeners: Sequence[Listener] = ()
     checked: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -99,11 +105,15 @@ class Observed:
             max_skew=stack.functions.max_skew,
             worker_limit=stack.functions.time_limit("worker"),
             newer_ids=frozenset(stack.item_versions.newer),
+            starts_at=stack.starts_at,
             now=to_text(stack.clock.now()),
             ledger=stack.step_checks.budgets,
             limits_set=list(actor.limits_set),
             failed_invocations=frozenset(stack.faults.failed_invocations),
             checked=Counter(stack.step_checks.checked),
+            elapsed=stack.elapsed(),
+            emitted=_read_emitted(stack),
+            listeners=actor.listeners,
         )
 
     @property
@@ -128,7 +138,7 @@ class Observed:
 def _read_derived(stack: SimulatedStack, records: Mapping[str, TaskRecord]) -> DerivedRecords:
     subjects = stack.backend.aws.dynamodb.table("SubjectsTable").items.values()
     subject_ids = [item["id"]["S"] for item in subjects]
-    return DerivedRecords.read(records.values(), subject_ids, first_day=STARTS_AT)
+    return DerivedRecords.read(records.values(), subject_ids, first_day=stack.starts_at)
 
 
 def _read_tasks(
@@ -154,7 +164,17 @@ def _read_effects(stack: SimulatedStack) -> dict[str, list[Effect]]:
     for received in stack.outside.receiver.received:
         if received.is_accepted and not received.is_repeat:
             effects[received.key].append(Effect(received.key, to_text(received.at)))
+    for performed in stack.outside.work.performed:
+        effects[performed.key].append(Effect(performed.key, to_text(performed.at)))
     return dict(effects)
+
+
+def _read_emitted(stack: SimulatedStack) -> frozenset[str]:
+    """Return the keys of the runs whose results were told to others."""
+    told = (sent.key for sent in stack.outbox.sent if sent.key.endswith(EMIT_SUFFIX))
+    return frozenset(
+        [*stack.outside.work.emitted, *(key.removesuffix(EMIT_SUFFIX) for key in told)]
+    )
 
 
 def _count_messages(stack: SimulatedStack) -> dict[str, int]:

@@ -12,26 +12,29 @@ from typing import Any
 from local.runtime.api_gateway import Gateway
 from local.runtime.call_interceptor import Call
 from local.runtime.template import load_template
-from local.simulate.actor import Actor
+from local.simulate.actor import Actor, Created
 from local.simulate.chance import Chance
+from local.simulate.containers import FIRST_VERSION
+from local.simulate.expected_occurrences import expected_series
 from local.simulate.faults import Struck
 from local.simulate.invariants import INVARIANTS
+from local.simulate.listener import Listener
 from local.simulate.observed import Observed
 from local.simulate.operation_success import has_succeeded
 from local.simulate.operations import OPERATIONS, draw_operations
 from local.simulate.plan import ALL_FAULTS, Operation, Plan
+from local.simulate.start import SETTLING, is_long, settling_time, starts_at
 from local.simulate.violation import Violation, ViolationError
-from local.simulate.world import STARTS_AT, SimulatedStack
+from local.simulate.world import SimulatedStack
 
 DEFAULT_STEPS = 4
 ACTIVE_SECONDS = 90.0
 FAULTS_GO_ON = timedelta(seconds=30)  # after the last operation
 SERIES_GO_ON = timedelta(minutes=2)  # after the faults, before they are cancelled
-# Longer than a lease, a visibility timeout and the sweeper's period together. What waits for longer
-# has to say so; every sixteenth seed goes on for longer than any policy waits.
-SETTLING = timedelta(minutes=40)
-LONG_SETTLING = timedelta(days=3)
-_LONG_EVERY = 16
+DEPLOYMENT_GOES_ON = timedelta(minutes=6)  # the sweeper takes up what waited for new code
+_LISTENER_EVERY = 4
+_SERIES_OF_LONG_SEEDS = ("create-calendar", "create-calendar")
+_MAX_OCCURRENCES = 75  # of a series that is not cancelled
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,21 @@ class Outcome:
 def make_plan(
     seed: int, *, steps: int = DEFAULT_STEPS, fault_names: frozenset[str] = ALL_FAULTS
 ) -> Plan:
-    rng = Chance(seed).source("operations")
-    return Plan(seed, draw_operations(rng, steps, seconds=ACTIVE_SECONDS), fault_names)
+    operations = draw_operations(
+        Chance(seed).source("operations"),
+        steps,
+        seconds=ACTIVE_SECONDS,
+        starts_at=starts_at(seed),
+        more=_list_more(seed),
+    )
+    return Plan(seed, operations, fault_names)
+
+
+def _list_more(seed: int) -> Sequence[str]:
+    """Return operations that the seed has besides those that are drawn."""
+    if is_long(seed):
+        return _SERIES_OF_LONG_SEEDS
+    return ("listen",) if seed % _LISTENER_EVERY == 1 else ()
 
 
 def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
@@ -78,8 +94,7 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
     stack.extra_sources.append(due)
     with stack.running():
         due.actor = _make_actor(stack)
-        is_long = plan.seed % _LONG_EVERY == 0
-        violation = _run_phases(stack, due.actor, LONG_SETTLING if is_long else SETTLING)
+        violation = _run_phases(stack, due.actor, plan.seed)
         outcome = Outcome(
             plan=plan,
             struck=stack.faults.struck,
@@ -93,9 +108,13 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
         )
         if not is_checked:
             return outcome
-        if violation is not None:  # the world has not settled
-            return replace(outcome, violations=[violation], invariants=stack.step_checks.checked)
-        return _check(outcome, Observed.read(stack, due.actor))
+        observed = Observed.read(stack, due.actor)
+        if violation is None:
+            return _check(outcome, observed)
+        # The world has not settled, so the other invariants may not hold.
+        return replace(
+            outcome, violations=[violation], invariants=observed.checked, observed=observed
+        )
 
 
 def _check(outcome: Outcome, observed: Observed) -> Outcome:
@@ -110,27 +129,39 @@ def _make_actor(stack: SimulatedStack) -> Actor:
         stack.redeploy_all,
         stack.record,
         stack.clock.now,
+        lambda: Listener(stack.websocket_api, stack.clock.now),
+        stack.send_message,
         sent=stack.outbox.sent,
     )
 
 
-def _run_phases(stack: SimulatedStack, actor: Actor, settling: timedelta) -> Violation | None:
+def _run_phases(stack: SimulatedStack, actor: Actor, seed: int) -> Violation | None:
     """Run until the world has settled, or until a step violates an invariant."""
     try:
-        _run_until_settled(stack, actor, settling)
+        stack.advance(timedelta(seconds=ACTIVE_SECONDS) + FAULTS_GO_ON)
+        stack.end_faults()
+        _end_series(stack, actor, seed)
+        if stack.outside.deployment.version != FIRST_VERSION:
+            stack.advance(DEPLOYMENT_GOES_ON)
+        stack.is_settling = True
+        stack.advance(max(settling_time(seed), stack.time_to_last_message() + SETTLING))
     except ViolationError as error:
         return error.violation
     return None
 
 
-def _run_until_settled(stack: SimulatedStack, actor: Actor, settling: timedelta) -> None:
-    stack.advance(timedelta(seconds=ACTIVE_SECONDS) + FAULTS_GO_ON)
-    stack.end_faults()
-    if actor.has_series():
-        stack.advance(SERIES_GO_ON)
-        stack.scheduler.call(actor.cancel_series)
-    stack.is_settling = True
-    stack.advance(max(settling, stack.time_to_last_message() + SETTLING))
+def _end_series(stack: SimulatedStack, actor: Actor, seed: int) -> None:
+    """Let the series run without faults for a time, and cancel them but for slow ones."""
+    if not actor.has_series():
+        return
+    ends_at = stack.clock.now() + settling_time(seed)
+
+    def is_kept(one: Created) -> bool:
+        series = expected_series(one.request)
+        return is_long(seed) and series is not None and series.is_slow(ends_at, _MAX_OCCURRENCES)
+
+    stack.advance(SERIES_GO_ON)
+    stack.scheduler.call(lambda: actor.cancel_series(is_kept))
 
 
 class _DueOperations:
@@ -155,7 +186,7 @@ class _DueOperations:
         return self._instant(self._waiting[0]) if self._waiting else None
 
     def _instant(self, operation: Operation) -> datetime:
-        return STARTS_AT + timedelta(seconds=operation.at)
+        return self._stack.starts_at + timedelta(seconds=operation.at)
 
     def _start(self, operation: Operation) -> Callable[[], None]:
         def run() -> None:

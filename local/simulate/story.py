@@ -57,4 +57,8 @@ def _rank(entry: StoryEntry, concerned: frozenset[str]) -> int:
 
 
 def _note_left_out(count: int) -> list[str]:
-    return [f"              ({count} routine calls and other lines are left out)"] if count else []
+    return (
+        [f"                    ({count} routine calls and other lines are left out)"]
+        if count
+        else []
+    )

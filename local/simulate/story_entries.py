@@ -14,7 +14,6 @@ from local.simulate.operations import OPERATIONS
 from local.simulate.simulation import Outcome
 from local.simulate.story_calls import CallDescriber
 from local.simulate.story_entry import StoryEntry, Weight
-from local.simulate.world import STARTS_AT
 
 MAX_TEXT = 70
 _ANSWER = re.compile(r"(GET|POST|PUT|PATCH|DELETE) (\S+) (\d{3})(.*)")
@@ -30,7 +29,7 @@ def list_entries(outcome: Outcome, observed: Observed) -> list[StoryEntry]:
     entries = []
     for n, line in enumerate(outcome.lines):
         seconds, _, text = line.partition(" ")
-        at = STARTS_AT + timedelta(seconds=float(seconds))
+        at = observed.starts_at + timedelta(seconds=float(seconds))
         call = outcome.calls_by_line.get(n)
         if call is not None:
             function, number, _ = text.split(" ")

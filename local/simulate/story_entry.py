@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 
-from local.simulate.world import STARTS_AT
-
 
 class Weight(IntEnum):
     """How much a line matters: the highest ones are left out first."""
@@ -34,6 +32,5 @@ class StoryEntry:
 
 
 def format_time(at: datetime) -> str:
-    """Return the time of day such as `12:04:05.120`, with the date if it is not the first day."""
-    day = "" if at.date() == STARTS_AT.date() else f"{at:%m-%d} "
-    return f"{day}{at:%H:%M:%S}.{at.microsecond // 1000:03}"
+    """Return the date and the time of day, such as `02-17 12:04:05.120`."""
+    return f"{at:%m-%d %H:%M:%S}.{at.microsecond // 1000:03}"

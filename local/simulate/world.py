@@ -7,7 +7,7 @@ import random
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from random import SystemRandom
 from typing import Any
@@ -31,8 +31,10 @@ from local.simulate.functions import ContainerFunctions, current_invocation
 from local.simulate.hostile_sources import HostileQueue, HostileStream
 from local.simulate.item_versions import ItemVersions
 from local.simulate.lagging_indexes import let_indexes_lag
+from local.simulate.outside_work import LAMBDA_NAME, OutsideWork
 from local.simulate.receiver import Receiver
 from local.simulate.settling_schedule import SettlingSchedule, find_soonest_due
+from local.simulate.start import starts_at
 from local.simulate.step_checks import StepChecks, invocation_number
 from local.simulate.table_outages import TableOutages
 from local.simulate.violation import Violation
@@ -41,8 +43,6 @@ from local.testing.lean_aws.backend import LeanBackend
 from local.testing.lean_aws.values import Item
 
 TASKS, STATE = "TasksTable", "StateTable"
-# All schedules tick while the faults last: the sweeper and the alerts at 12:05.
-STARTS_AT = datetime(2026, 2, 17, 12, 3, 40, tzinfo=UTC)
 _LAST_MOMENT = 0.001  # seconds before the deadline
 _containers = Containers()
 
@@ -64,6 +64,7 @@ class SimulatedStack(Stack):
         template: dict[str, Any],
     ) -> None:
         self._chance = chance
+        self.starts_at = starts_at(chance.seed)
         self._fault_names = fault_names
         self._planned = planned
         self._waits = waits
@@ -72,7 +73,7 @@ class SimulatedStack(Stack):
         self.lines: list[str] = []
         self.calls_by_line: dict[int, Call] = {}
         self.call_count = 0
-        self.faults_ended_at = STARTS_AT
+        self.faults_ended_at = self.starts_at
         self.is_settling = False  # most ticks of the schedules are left out
         self.log_lines: list[str] = []
         self.step_checks = StepChecks(
@@ -81,8 +82,9 @@ class SimulatedStack(Stack):
             report=self._record_violation,
         )
         super().__init__(
-            is_clock_manual=True, starts_at=STARTS_AT, template=template, backend=LeanBackend()
+            is_clock_manual=True, starts_at=self.starts_at, template=template, backend=LeanBackend()
         )
+        self._lambda_functions = LAMBDA_NAME
         self.item_versions = ItemVersions(self.faults.strike)
         self.skips_idle_ticks = False
         self.waits_for_batches = True
@@ -117,8 +119,12 @@ class SimulatedStack(Stack):
     def _put_task(self, item: Item) -> None:
         self.backend.aws.call("dynamodb", "PutItem", {"TableName": TASKS, "Item": item})
 
+    def send_message(self, queue: str, text: str) -> None:
+        url = self.backend.aws.sqs.queue(queue).url
+        self.backend.aws.call("sqs", "SendMessage", {"QueueUrl": url, "MessageBody": text})
+
     def elapsed(self) -> timedelta:
-        return self.clock.now() - STARTS_AT
+        return self.clock.now() - self.starts_at
 
     def time_to_last_message(self) -> timedelta:
         """Return how long it takes until the last message can be received: some are days late."""
@@ -163,6 +169,7 @@ class SimulatedStack(Stack):
             receiver=Receiver(self.clock, self.faults.strike, self.faults.sleep),
             connection_sender=self.websocket_api,
             on_provider_call=self.step_checks.check_call,
+            work=OutsideWork(self.clock.now),
         )
         return functions
 

@@ -11,7 +11,10 @@ from duecourse.domain.validation.fields import Fields, choice_field, integer_fie
 
 _MAX_COUNT = 1_000_000
 # Calls other than AWS's. Functions that run on a schedule make none of them.
-EXTERNAL_CALLS = frozenset({"channel.send", "provider.call", "http.post", "live.push"})
+EXTERNAL_CALLS = frozenset(
+    {"channel.send", "provider.call", "http.post", "live.push"}
+    | {f"handler.{one}" for one in ("prepare", "release", "mutate", "emit", "reconcile")}
+)
 _ERROR_FIELDS = {"message", "type", "code", "status", "retry_after"}
 _DEFAULT_ERRORS: dict[str, dict[str, Any]] = {
     "throttle": {"message": "Too Many Requests", "status": 429},

@@ -12,7 +12,6 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text
 
 from local.simulate.observed import Observed, changes_of_tasks
-from local.simulate.world import STARTS_AT
 
 # The scanner ticks once a minute; while the world settles, only after the due time. The sweeper
 # sends what was not sent, up to six minutes later.
@@ -90,6 +89,6 @@ def _has_fault_between(observed: Observed, start: datetime, end: datetime) -> bo
     return any(
         one.point.startswith(_PLACES)
         and one.name not in _HARMLESS
-        and (one.name == "clock-skew" or start - LASTING <= STARTS_AT + one.at <= end)
+        and (one.name == "clock-skew" or start - LASTING <= observed.starts_at + one.at <= end)
         for one in observed.struck
     )

@@ -7,19 +7,20 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import pairwise
 
+from duecourse.domain.journal.stats import MAX_DAYS
 from duecourse.domain.time.instant import from_text
 
 from local.simulate.observed import Observed
 from local.simulate.task_records import Json
 
 # By the status of a task: the event that its history must end with, among these.
-_LAST_EVENT = {
+LAST_EVENT = {
     "delivered": "task:delivered",
     "completed": "task:completed",
     "failed": "task:failed",
     "cancelled": "task:cancelled",
 }
-_ENDS = frozenset(_LAST_EVENT.values())
+_ENDS = frozenset(LAST_EVENT.values())
 
 
 def failures_logged_once(observed: Observed) -> Iterator[str | None]:
@@ -31,9 +32,14 @@ def failures_logged_once(observed: Observed) -> Iterator[str | None]:
         yield None if logged == failed else text
 
 
+def _is_uncountable(observed: Observed) -> bool:
+    """Return whether some runs are gone while their counts stay, or are older than the counts."""
+    return bool(observed.deleted or observed.forgotten) or observed.elapsed.days >= MAX_DAYS
+
+
 def stats_recounted(observed: Observed) -> Iterator[str | None]:
-    if observed.deleted or observed.forgotten:
-        return  # their runs are gone, and their counts stay
+    if _is_uncountable(observed):
+        return
     counted = {one["category"]: one["count"] for one in observed.stats["errors_by_category"]}
     entries = (entry for record in observed.records.values() for entry in record.errors)
     recount = Counter(entry["category"] for entry in entries)
@@ -42,9 +48,9 @@ def stats_recounted(observed: Observed) -> Iterator[str | None]:
 
 def providers_recounted(observed: Observed) -> Iterator[str | None]:
     """Every ended run of an action is counted once for its provider, and every failure too."""
-    if observed.deleted or observed.forgotten:
+    if _is_uncountable(observed):
         return
-    actions = (one for one in observed.records.values() if one.task["type"] == "action")
+    actions = (one for one in observed.records.values() if one.task["type"] in ("action", "enrich"))
     runs = [run for record in actions for run in record.runs if _has_result(run)]
     failures = sum(run["category"] is not None for run in runs)
     counted = sum(one["runs"] for one in observed.stats["by_provider"])
@@ -56,7 +62,7 @@ def providers_recounted(observed: Observed) -> Iterator[str | None]:
 
 def lateness_recounted(observed: Observed) -> Iterator[str | None]:
     """Every success is counted once, except after a verification, which is due at no time."""
-    if observed.deleted or observed.forgotten:
+    if _is_uncountable(observed):
         return
     successes = [
         bool(record.task["verify"])
@@ -112,8 +118,8 @@ def history_ends_like_task(observed: Observed) -> Iterator[str | None]:
             continue
         status = record.task["status"]
         ends = _list_last(record.history, observed.max_skew)
-        if status in _LAST_EVENT:
-            is_same = _LAST_EVENT[status] in ends
+        if status in LAST_EVENT:
+            is_same = LAST_EVENT[status] in ends
             yield None if is_same else f"task {record.name} is {status}, its history ends {ends}"
 
 

@@ -10,7 +10,7 @@ from duecourse.domain.dispatch.dead_letter import Queue
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION
 
-from local.simulate.observed import Observed, changes_of_tasks
+from local.simulate.observed import EMIT_SUFFIX, Observed, changes_of_tasks
 
 # Where a fault may lead to a second notification: it is sent at least once.
 _REPEATING_PLACES = ("journal", "notifier", "NoticesQueue", "TasksTable for JournalFunction")
@@ -44,7 +44,9 @@ def _is_end(old: Any, new: Any) -> bool:
 def told_once(observed: Observed) -> Iterator[str | None]:
     if observed.was_repeated_by_fault(*_REPEATING_PLACES):
         return
-    notifications = [one for one in observed.sent if ":" in one.key]
+    notifications = [
+        one for one in observed.sent if ":" in one.key and not one.key.endswith(EMIT_SUFFIX)
+    ]
     texts = {(one.key, one.target): one.content.text for one in notifications}
     for place, count in Counter((one.key, one.target) for one in notifications).items():
         yield None if count == 1 else f"{place[1]} got {count} times: {texts[place]}"

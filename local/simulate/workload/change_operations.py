@@ -6,7 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from local.simulate.actor import Actor
-from local.simulate.workload.operation_kind import Arguments, Draft, OperationKind, Run, draw_task
+from local.simulate.workload.follow_ups import (
+    AFTER_FAILURE,
+    AFTER_PAUSE,
+    AFTER_RECLASSIFICATION,
+    FollowUp,
+)
+from local.simulate.workload.operation_kind import (
+    Arguments,
+    Draft,
+    OperationKind,
+    Run,
+    draw_nothing,
+    draw_task,
+)
 
 _CATEGORIES = ("transient", "code_error", "timeout", "unknown")
 _PARTS = ("", "/runs", "/history", "/errors")
@@ -72,26 +85,59 @@ def _run_read(actor: Actor, given: Arguments) -> None:
             actor.call("GET", f"/tasks/{task_id}{part}")
 
 
-def _action(name: str, weight: int = 1, body: Any = None) -> OperationKind:
+def _run_end_review(actor: Actor, given: Arguments) -> None:
+    """Run the review of the task's specification at once, or cancel it."""
+    task_id = actor.task_id(given["task"])
+    found = (actor.call("GET", "/tasks").body or {}) if task_id else {}
+    reviews = [one for one in found.get("items", ()) if one["review_of"] == task_id]
+    for review in reviews[:1]:
+        actor.call("POST", f"/tasks/{review['id']}/{given['action']}")
+
+
+def _draw_end_review(draft: Draft) -> Arguments:
+    return {**draw_task(draft), "action": draft.rng.choice(("run", "cancel", "retry"))}
+
+
+def _run_cancel_all(actor: Actor, _given: Arguments) -> None:
+    """Cancel everything that is pending, page by page."""
+    cursor: str | None = ""
+    while cursor is not None:
+        target = f"/tasks?status=pending&limit=2&cursor={cursor}"
+        page = actor.call("GET", target).body or {}
+        for task in page.get("items", ()):
+            answer = actor.call("POST", f"/tasks/{task['id']}/cancel")
+            actor.note_cancelled(task["id"], answer)
+        cursor = page.get("next_cursor")
+
+
+def _action(
+    name: str, weight: int = 1, body: Any = None, follow_ups: tuple[FollowUp, ...] = ()
+) -> OperationKind:
     covers = (f"POST /tasks/<task_id>/{name}",)
-    return OperationKind(weight, draw_task, _post(name, body), covers)
+    return OperationKind(weight, draw_task, _post(name, body), covers, follow_ups)
 
 
 CHANGE_OPERATIONS: Mapping[str, OperationKind] = {
     "cancel": _action("cancel", 2),
     "cancel-twice": OperationKind(1, draw_task, _twice(_post("cancel"))),
-    "pause": _action("pause"),
+    "cancel-all": OperationKind(1, draw_nothing, _run_cancel_all),
+    "pause": _action("pause", follow_ups=AFTER_PAUSE),
     "resume": _action("resume"),
     "run": _action("run", 2),
     "run-twice": OperationKind(1, draw_task, _twice(_post("run"))),
-    "retry": _action("retry", 2),
+    "retry": _action("retry", 2, follow_ups=AFTER_FAILURE),
     "unblock": _action("unblock"),
     "approve": _action("approve"),
     "reject": _action("reject", body={"reason": "not yet"}),
     "resolve": OperationKind(1, _draw_resolution, _run_resolve, ("POST /tasks/<task_id>/resolve",)),
     "reclassify": OperationKind(
-        2, _draw_reclassification, _run_reclassify, ("POST /tasks/<task_id>/reclassify",)
+        2,
+        _draw_reclassification,
+        _run_reclassify,
+        ("POST /tasks/<task_id>/reclassify",),
+        AFTER_RECLASSIFICATION,
     ),
+    "end-review": OperationKind(1, _draw_end_review, _run_end_review),
     "edit": OperationKind(2, _draw_edit, _run_edit, ("PATCH /tasks/<task_id>",)),
     "delete": OperationKind(1, draw_task, _run_delete, ("DELETE /tasks/<task_id>",)),
     "read-task": OperationKind(1, draw_task, _run_read, _READS),

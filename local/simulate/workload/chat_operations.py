@@ -69,6 +69,16 @@ def _run_forget(actor: Actor, given: Arguments) -> None:
         actor.say("/forget me yes", sender=given["sender"])
 
 
+def _draw_quiet(draft: Draft) -> Arguments:
+    return {**draw_sender(draft), "hours": draft.rng.choice(_QUIET_HOURS)}
+
+
+def _run_quiet(actor: Actor, given: Arguments) -> None:
+    """Set quiet hours. They need a zone first."""
+    actor.say("/timezone UTC", sender=given["sender"])
+    actor.say(f"/quiet {given['hours']}".rstrip(), sender=given["sender"])
+
+
 def _draw_press(draft: Draft) -> Arguments:
     """Draw a message that was sent until then, one of its buttons, and how often it is pressed."""
     part, button = round(draft.rng.random(), 3), draft.rng.randrange(4)
@@ -86,6 +96,8 @@ def _run_press(actor: Actor, given: Arguments) -> None:
         actor.say(command, sender=message.target)
 
 
+# A simulation starts at 12:03:40 UTC.
+_QUIET_HOURS = ("12:00-12:30", "12:04-12:20", "12:05-12:20", "off", "")
 CHAT_OPERATIONS: Mapping[str, OperationKind] = {
     "say-remind": OperationKind(3, _draw_remind, _run_say, ("/remind",)),
     "say-do": OperationKind(2, _draw_do, _run_say, ("/do",)),
@@ -105,8 +117,7 @@ CHAT_OPERATIONS: Mapping[str, OperationKind] = {
     "say-help": _one_of(["/help"]),
     "say-start": _one_of(["/start"]),
     "say-timezone": _one_of(["/timezone Berlin", "/timezone UTC", "/timezone"]),
-    # The simulation starts at 12:03:40 UTC. Quiet hours need a zone, which /timezone sets.
-    "say-quiet": _one_of(["/quiet 11:00-14:00", "/quiet 12:05-12:20", "/quiet off", "/quiet"]),
+    "say-quiet": OperationKind(2, _draw_quiet, _run_quiet, ("/quiet",)),
     "say-notify": _one_of(["/notify all", "/notify important", "/notify none", "/notify"]),
     "say-forget": OperationKind(1, _draw_forget, _run_forget, ("/forget",)),
     "press-button": OperationKind(3, _draw_press, _run_press),

@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from local.simulate.actor import Actor
+from local.simulate.workload.follow_ups import (
+    AFTER_BLOCK,
+    AFTER_CODE_ERROR,
+    AFTER_FAILURE,
+    AFTER_REMINDER,
+    AFTER_SUBJECT,
+    AFTER_UNKNOWN,
+    AFTER_WORK,
+    AT_END,
+    BEFORE_PAYMENT,
+)
 from local.simulate.workload.operation_kind import Arguments, Draft, OperationKind, select
-from local.simulate.workload.provider_scripts import FAILING_SCRIPTS, SCRIPTS, with_cost
+from local.simulate.workload.provider_scripts import (
+    FAILING_SCRIPTS,
+    REFUSED_SCRIPT,
+    REVIEWED_SCRIPT,
+    SCRIPTS,
+    with_cost,
+)
 
 # Nobody but the receiver of a webhook may ever see this text.
 CANARY = "zq7canary"
@@ -15,34 +34,31 @@ BUDGETS = ("llm", "daily")
 SUBJECTS = ("story-1", "owner/repository")
 SPEC = "foo is exported by lib/foo.ts"
 _POLICIES = ("agent", "enrichment", "omega")
-_REPEATS = ("every minute", "*/2 * * * *", "FREQ=MINUTELY;INTERVAL=3")
-# The simulation starts at 12:03:40 UTC.
-_ZONES = {"Europe/Berlin": "13:04:{:02}", "Asia/Kolkata": "17:35:{:02}"}
+_ZONES = ("Europe/Berlin", "Asia/Kolkata", "America/New_York")
 _STATUSES = ([200], [500, 200], [503, 500, 204], [400])
+_UNKNOWN_STATUSES = ([504], [502, 200])
 _ACTION_FIELDS = ("policy", "max_retries", "subject", "verify")
-_COVERS = ("POST /tasks",)
+COVERS = ("POST /tasks",)
 
 
-def _draw_reminder(draft: Draft) -> Arguments:
+def draw_reminder(draft: Draft) -> Arguments:
     return {"new": draft.new_task(), "in": draft.delay(), "sender": draft.sender()}
 
 
-def _run_reminder(actor: Actor, given: Arguments) -> None:
+def run_reminder(actor: Actor, given: Arguments) -> None:
     fields = select(given, "in", "repeat")
     actor.create(given["new"], fields, sender=given["sender"])
 
 
-def _draw_series(draft: Draft) -> Arguments:
-    return {**_draw_reminder(draft), "repeat": draft.rng.choice(_REPEATS)}
-
-
 def _draw_in_zone(draft: Draft) -> Arguments:
     """Draw a time of the wall clock in a zone, and perhaps a cron line, which is of that zone."""
-    zone = draft.rng.choice(sorted(_ZONES))
-    time = _ZONES[zone].format(draft.rng.randrange(60))
+    zone = draft.rng.choice(_ZONES)
+    due_at = draft.starts_at.astimezone(ZoneInfo(zone)) + timedelta(
+        seconds=draft.rng.randint(70, 130)
+    )
     given = {"new": draft.new_task(), "sender": draft.sender(), "timezone": zone}
     repeat = {"repeat": "*/3 * * * *"} if draft.rng.random() < 0.4 else {}
-    return {**given, "due_at": f"2026-02-17T{time}", **repeat}
+    return {**given, "due_at": due_at.replace(tzinfo=None).isoformat(), **repeat}
 
 
 def _run_in_zone(actor: Actor, given: Arguments) -> None:
@@ -52,16 +68,23 @@ def _run_in_zone(actor: Actor, given: Arguments) -> None:
 
 def _draw_action(draft: Draft) -> Arguments:
     script = draft.rng.randrange(len(SCRIPTS))
-    return {**_draw_reminder(draft), "script": script, "verify": draft.rng.random() < 0.2}
+    return {**draw_reminder(draft), "script": script, "verify": draft.rng.random() < 0.2}
 
 
 def _draw_failing_action(draft: Draft) -> Arguments:
-    return {**_draw_reminder(draft), "script": draft.rng.choice(FAILING_SCRIPTS)}
+    return {**draw_reminder(draft), "script": draft.rng.choice(FAILING_SCRIPTS)}
 
 
 def _draw_with_policy(draft: Draft) -> Arguments:
+    """Draw a failing action with a policy and a number of retries."""
     limits = {"policy": draft.rng.choice(_POLICIES), "max_retries": draft.rng.randint(1, 3)}
     return {**_draw_failing_action(draft), **limits}
+
+
+def _draw_blocked(draft: Draft) -> Arguments:
+    """Draw an action whose only retry fails too."""
+    limits = {"policy": "agent", "max_retries": 1}
+    return {**_draw_failing_action(draft), "script": REFUSED_SCRIPT, **limits}
 
 
 def _draw_with_subject(draft: Draft) -> Arguments:
@@ -75,12 +98,21 @@ def _draw_with_budget(draft: Draft) -> Arguments:
 
 
 def _draw_with_spec(draft: Draft) -> Arguments:
-    return {**_draw_failing_action(draft), "spec": SPEC}
+    """Draw an action with a specification. Code errors let it be reviewed."""
+    given = {**_draw_failing_action(draft), "spec": SPEC}
+    return {**given, "script": REVIEWED_SCRIPT} if draft.rng.random() < 0.6 else given
 
 
 def _draw_with_verifier(draft: Draft) -> Arguments:
-    verdict = draft.rng.choice(("success", "failed | the link is missing"))
-    return {**_draw_action(draft), "verify": True, "verdict": verdict}
+    """Draw an action that a provider checks. If its answer is unclear, a person is asked."""
+    verdict = draft.rng.choice(("success", "failed | the link is missing", "unclear"))
+    script = {"script": 0} if draft.rng.random() < 0.6 else {}
+    return {**_draw_action(draft), **script, "verify": True, "verdict": verdict}
+
+
+def _draw_to_verify(draft: Draft) -> Arguments:
+    """Draw an action that succeeds, and that a person has to approve."""
+    return {**_draw_action(draft), "script": 0, "verify": True}
 
 
 def _run_action(actor: Actor, given: Arguments) -> None:
@@ -103,7 +135,12 @@ def _action_payload(given: Arguments) -> dict[str, Any]:
 
 
 def _draw_webhook(draft: Draft) -> Arguments:
-    return {**_draw_reminder(draft), "statuses": draft.rng.choice(_STATUSES)}
+    return {**draw_reminder(draft), "statuses": draft.rng.choice(_STATUSES)}
+
+
+def _draw_unknown(draft: Draft) -> Arguments:
+    """Draw a webhook whose receiver does not say whether it did the work."""
+    return {**draw_reminder(draft), "statuses": draft.rng.choice(_UNKNOWN_STATUSES)}
 
 
 def _run_webhook(actor: Actor, given: Arguments) -> None:
@@ -119,14 +156,16 @@ def _run_webhook(actor: Actor, given: Arguments) -> None:
 
 
 CREATE_OPERATIONS: Mapping[str, OperationKind] = {
-    "create-reminder": OperationKind(8, _draw_reminder, _run_reminder, _COVERS),
-    "create-series": OperationKind(2, _draw_series, _run_reminder, _COVERS),
-    "create-in-zone": OperationKind(2, _draw_in_zone, _run_in_zone, _COVERS),
-    "create-action": OperationKind(6, _draw_action, _run_action, _COVERS),
-    "create-with-policy": OperationKind(2, _draw_with_policy, _run_action, _COVERS),
-    "create-with-subject": OperationKind(2, _draw_with_subject, _run_action, _COVERS),
-    "create-with-budget": OperationKind(2, _draw_with_budget, _run_action, _COVERS),
-    "create-with-spec": OperationKind(1, _draw_with_spec, _run_action, _COVERS),
-    "create-with-verifier": OperationKind(1, _draw_with_verifier, _run_action, _COVERS),
-    "create-webhook": OperationKind(4, _draw_webhook, _run_webhook, _COVERS),
+    "create-reminder": OperationKind(7, draw_reminder, run_reminder, COVERS, AFTER_REMINDER),
+    "create-in-zone": OperationKind(2, _draw_in_zone, _run_in_zone, COVERS),
+    "create-action": OperationKind(5, _draw_action, _run_action, COVERS, AT_END),
+    "create-blocked": OperationKind(2, _draw_blocked, _run_action, COVERS, AFTER_BLOCK),
+    "create-with-policy": OperationKind(2, _draw_with_policy, _run_action, COVERS, AFTER_FAILURE),
+    "create-with-subject": OperationKind(2, _draw_with_subject, _run_action, COVERS, AFTER_SUBJECT),
+    "create-with-budget": OperationKind(2, _draw_with_budget, _run_action, COVERS, BEFORE_PAYMENT),
+    "create-with-spec": OperationKind(1, _draw_with_spec, _run_action, COVERS, AFTER_CODE_ERROR),
+    "create-with-verifier": OperationKind(1, _draw_with_verifier, _run_action, COVERS, AT_END),
+    "create-to-verify": OperationKind(3, _draw_to_verify, _run_action, COVERS, AFTER_WORK),
+    "create-webhook": OperationKind(4, _draw_webhook, _run_webhook, COVERS, AT_END),
+    "create-unknown": OperationKind(2, _draw_unknown, _run_webhook, COVERS, AFTER_UNKNOWN),
 }

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from random import Random
 from typing import Any
 
 from local.simulate.actor import Actor
+from local.simulate.start import STARTS_AT
+from local.simulate.workload.follow_ups import FollowUp
 
 Arguments = dict[str, Any]
 Run = Callable[[Actor, Arguments], None]
@@ -16,11 +19,17 @@ SENDERS = ("ada", "bob")
 
 @dataclass
 class Draft:
-    """The plan so far: how many tasks it creates over HTTP, and how many in chat."""
+    """The plan so far: how many tasks it creates over HTTP, and how many in chat.
+
+    `starts_at` is when its simulation starts, `at` the time of the operation that is drawn, in
+    seconds after that.
+    """
 
     rng: Random
     task_count: int = 0
     said_count: int = 0
+    starts_at: datetime = STARTS_AT
+    at: float = 0.0
 
     def new_task(self) -> int:
         self.task_count += 1
@@ -43,12 +52,16 @@ class Draft:
 
 @dataclass(frozen=True)
 class OperationKind:
-    """`covers`: the routes and chat commands that it uses, such as `POST /tasks` or `/remind`."""
+    """`covers`: the routes and chat commands that it uses, such as `POST /tasks` or `/remind`.
+
+    `follow_ups`: what may be done next about the same task.
+    """
 
     weight: int
     draw: Callable[[Draft], Arguments]
     run: Run
     covers: tuple[str, ...] = ()
+    follow_ups: tuple[FollowUp, ...] = ()
 
 
 def draw_nothing(_draft: Draft) -> Arguments:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from local.simulate.actor import Actor
 from local.simulate.workload.create_operations import BUDGETS, SUBJECTS
+from local.simulate.workload.follow_ups import AFTER_LIMIT, AFTER_POISON
 from local.simulate.workload.operation_kind import (
     Arguments,
     Draft,
@@ -20,7 +21,8 @@ _OVERVIEW = {
     f"GET {one}": one for one in ("/now", "/stats", "/tasks", "/retries", "/breakers", "/me")
 }
 _LOGS = {
-    **{f"GET {one}": one for one in ("/audit", "/errors", "/dead-letters")},
+    **{f"GET {one}": one for one in ("/audit", "/dead-letters")},
+    "GET /errors": "/errors?category=transient",
     "GET /breakers/<provider>/history": "/breakers/scripted/history",
 }
 _LEARNED = {
@@ -48,7 +50,7 @@ def _post(path: str, body: Arguments | None = None) -> OperationKind:
 
 
 def _draw_limit(draft: Draft) -> Arguments:
-    return {"budget": draft.rng.choice(BUDGETS), "limit": draft.rng.choice((0, 0.6, 5))}
+    return {"budget": draft.rng.choice(BUDGETS), "limit": draft.rng.choice((0, 0.3, 0.6, 5))}
 
 
 def _run_limit(actor: Actor, given: Arguments) -> None:
@@ -67,6 +69,15 @@ def _run_forget_pattern(actor: Actor, _given: Arguments) -> None:
     found = actor.call("GET", "/patterns").body or {}
     for pattern in found.get("items", [])[:1]:
         actor.call("DELETE", f"/patterns/{pattern['policy']}/{pattern['fingerprint']}")
+
+
+def _run_poison(actor: Actor, given: Arguments) -> None:
+    """Put a message into a queue that no function can read. It becomes a dead letter."""
+    actor.send_message(given["queue"], "no message of ours")
+
+
+def _draw_poison(draft: Draft) -> Arguments:
+    return {"queue": draft.rng.choice(("WorkQueue", "FailuresQueue", "SlowWorkQueue"))}
 
 
 def _run_drop_letter(actor: Actor, _given: Arguments) -> None:
@@ -89,11 +100,12 @@ STACK_OPERATIONS: Mapping[str, OperationKind] = {
     "read-logs": _read(_LOGS),
     "read-learned": _read(_LEARNED),
     "explain": _post("/explain", _EXPLAINED),
-    "set-limit": OperationKind(2, _draw_limit, _run_limit, ("PUT /budgets/<budget>",)),
+    "set-limit": OperationKind(2, _draw_limit, _run_limit, ("PUT /budgets/<budget>",), AFTER_LIMIT),
     "reset-subject": OperationKind(1, _draw_subject, _run_reset, ("POST /subjects/.+/reset",)),
     "forget-pattern": _without_arguments(
         _run_forget_pattern, "DELETE /patterns/<policy>/<fingerprint>"
     ),
+    "poison": OperationKind(2, _draw_poison, _run_poison, (), AFTER_POISON),
     "redrive": _post("/dead-letters/redrive"),
     "drop-letter": _without_arguments(_run_drop_letter, "POST /dead-letters/drop"),
     "forget-sender": OperationKind(1, draw_sender, _run_forget_sender, ("POST /senders/forget",)),

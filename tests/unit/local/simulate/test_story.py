@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from local.simulate.start import STARTS_AT
 from local.simulate.story import MAX_LINES, choose_entries
 from local.simulate.story_entry import StoryEntry, Weight, format_time
-from local.simulate.world import STARTS_AT
 
 
 def entry(n: int, weight: Weight, *tasks: str) -> StoryEntry:
@@ -18,10 +18,10 @@ def entry(n: int, weight: Weight, *tasks: str) -> StoryEntry:
 def test_a_line_has_the_time_the_invocation_and_what_it_did() -> None:
     line = StoryEntry(STARTS_AT, "worker 12", "writes TasksTable, task 1", Weight.CHANGE)
 
-    assert str(line) == "12:03:40.000  worker 12     writes TasksTable, task 1"
+    assert str(line) == "02-17 12:03:40.000  worker 12     writes TasksTable, task 1"
 
 
-def test_a_time_after_the_first_day_has_its_date() -> None:
+def test_a_time_has_its_date_and_milliseconds() -> None:
     assert format_time(datetime(2026, 2, 18, 0, 4, 5, 120_999, UTC)) == "02-18 00:04:05.120"
 
 

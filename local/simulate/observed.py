@@ -11,6 +11,7 @@ from typing import Any
 from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.events.stream_change import StreamChange
+from duecourse.domain.journal.stats import MAX_DAYS
 from duecourse.domain.time.instant import to_text
 
 from local.simulate.actor import Actor, Answer, Created, LimitSet
@@ -115,6 +116,11 @@ class Observed:
             emitted=_read_emitted(stack),
             listeners=actor.listeners,
         )
+
+    @property
+    def is_uncountable(self) -> bool:
+        """Return whether some runs are gone while their counts stay, or are too old to count."""
+        return bool(self.deleted or self.forgotten) or self.elapsed.days >= MAX_DAYS
 
     @property
     def stats(self) -> Json:

@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from http import HTTPStatus
 
 from local.simulate.actor import Answer
-from local.simulate.workload.operation_kind import OperationKind, draw_nothing
+from local.simulate.workload.operation_kind import OperationKind
 
 
 def has_succeeded(kind: OperationKind, answers: Sequence[Answer]) -> bool:
     """Return whether a request of the operation was accepted, one that changes something if any.
 
-    An operation without routes, commands and arguments makes no request, and always succeeds. A
-    message in chat is accepted before it is read, whatever the reply will be.
+    A message in chat is accepted before it is read, whatever the reply will be.
     """
     is_only_reading = bool(kind.covers) and all(one.startswith("GET ") for one in kind.covers)
-    if not kind.covers and kind.draw is draw_nothing:
-        return True
     return any(
         one.status < HTTPStatus.MULTIPLE_CHOICES and (is_only_reading or one.method != "GET")
         for one in answers

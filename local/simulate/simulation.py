@@ -30,6 +30,7 @@ from local.simulate.world import SimulatedStack
 DEFAULT_STEPS = 4
 ACTIVE_SECONDS = 90.0
 FAULTS_GO_ON = timedelta(seconds=30)  # after the last operation
+SCAN_GOES_ON = timedelta(seconds=30)  # one scan succeeds before ticks are left out
 SERIES_GO_ON = timedelta(minutes=2)  # after the faults, before they are cancelled
 DEPLOYMENT_GOES_ON = timedelta(minutes=6)  # the sweeper takes up what waited for new code
 _LISTENER_EVERY = 4
@@ -140,6 +141,7 @@ def _run_phases(stack: SimulatedStack, actor: Actor, seed: int) -> Violation | N
     try:
         stack.advance(timedelta(seconds=ACTIVE_SECONDS) + FAULTS_GO_ON)
         stack.end_faults()
+        stack.advance(SCAN_GOES_ON)
         _end_series(stack, actor, seed)
         if stack.outside.deployment.version != FIRST_VERSION:
             stack.advance(DEPLOYMENT_GOES_ON)

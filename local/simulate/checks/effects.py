@@ -9,7 +9,7 @@ from duecourse.domain.time.instant import from_text
 
 from local.simulate.observed import Observed
 from local.simulate.receiver import PUBLIC_ADDRESS
-from local.simulate.task_records import Json
+from local.simulate.task_records import Json, TaskRecord
 
 # A mutation with one of these may have had its effect.
 _ADMITTED = frozenset({"applied", "indeterminate", "in_flight"})
@@ -26,24 +26,30 @@ def admitted(observed: Observed) -> Iterator[str | None]:
     for task_id, record in observed.records.items():
         if record.task["type"] in _CALLING_PROVIDERS:
             continue  # a call of a provider is no effect: it may be repeated
-        is_resolved = any(event["type"] == "task:resolved" for event in record.history)
-        is_resolved |= task_id in observed.newer_ids  # the journal skips what it cannot read
+        resolved = _list_resolved(record)
+        if task_id in observed.newer_ids:  # the journal skips what it cannot read
+            resolved |= {run["id"] for run in record.runs if run["status"] in _UNKNOWN_RUNS}
         by_key: defaultdict[str, list[Json]] = defaultdict(list)
         for run in record.runs:
             by_key[run["mutation"]["key"]].append(run)
         for key, runs in by_key.items():
             statuses = [run["mutation"]["status"] for run in runs]
             count = len(observed.effects.get(key, ()))
-            limit = sum(_can_have_effect(run, is_resolved=is_resolved) for run in runs)
-            is_missing = count == 0 and "applied" in statuses and not is_resolved
+            limit = sum(_can_have_effect(run, resolved) for run in runs)
+            is_missing = count == 0 and "applied" in statuses and not resolved
             is_right = count <= limit and not is_missing
             text = f"task {record.name}: {count} effects, the runs say {statuses}"
             yield None if is_right else text
 
 
-def _can_have_effect(run: Json, *, is_resolved: bool) -> bool:
-    was_unknown = run["status"] in _UNKNOWN_RUNS and run["mutation"]["status"] == "failed"
-    return run["mutation"]["status"] in _ADMITTED or (is_resolved and was_unknown)
+def _list_resolved(record: TaskRecord) -> set[str]:
+    """Return the runs of which a person said whether their effect had happened."""
+    resolved = (event for event in record.history if event["type"] == "task:resolved")
+    return {event["detail"]["run_id"] for event in resolved}
+
+
+def _can_have_effect(run: Json, resolved: set[str]) -> bool:
+    return run["mutation"]["status"] in _ADMITTED or run["id"] in resolved
 
 
 def emitted(observed: Observed) -> Iterator[str | None]:

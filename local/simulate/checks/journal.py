@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import pairwise
 
-from duecourse.domain.journal.stats import MAX_DAYS
 from duecourse.domain.time.instant import from_text
 
 from local.simulate.observed import Observed
@@ -32,13 +31,8 @@ def failures_logged_once(observed: Observed) -> Iterator[str | None]:
         yield None if logged == failed else text
 
 
-def _is_uncountable(observed: Observed) -> bool:
-    """Return whether some runs are gone while their counts stay, or are older than the counts."""
-    return bool(observed.deleted or observed.forgotten) or observed.elapsed.days >= MAX_DAYS
-
-
 def stats_recounted(observed: Observed) -> Iterator[str | None]:
-    if _is_uncountable(observed):
+    if observed.is_uncountable:
         return
     counted = {one["category"]: one["count"] for one in observed.stats["errors_by_category"]}
     entries = (entry for record in observed.records.values() for entry in record.errors)
@@ -48,7 +42,7 @@ def stats_recounted(observed: Observed) -> Iterator[str | None]:
 
 def providers_recounted(observed: Observed) -> Iterator[str | None]:
     """Every ended run of an action is counted once for its provider, and every failure too."""
-    if _is_uncountable(observed):
+    if observed.is_uncountable:
         return
     actions = (one for one in observed.records.values() if one.task["type"] in ("action", "enrich"))
     runs = [run for record in actions for run in record.runs if _has_result(run)]
@@ -62,7 +56,7 @@ def providers_recounted(observed: Observed) -> Iterator[str | None]:
 
 def lateness_recounted(observed: Observed) -> Iterator[str | None]:
     """Every success is counted once, except after a verification, which is due at no time."""
-    if _is_uncountable(observed):
+    if observed.is_uncountable:
         return
     successes = [
         bool(record.task["verify"])

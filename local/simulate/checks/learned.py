@@ -52,7 +52,7 @@ def patterns_recounted(observed: Observed) -> Iterator[str | None]:
 
     Of a task whose runs were corrected, what was learned from the first reading may stay.
     """
-    if observed.deleted or observed.forgotten:
+    if observed.is_uncountable:
         return
     recount, spare = _Recount(), 0
     for record in observed.records.values():
@@ -71,7 +71,7 @@ def patterns_recounted(observed: Observed) -> Iterator[str | None]:
 
 def subject_errors_recounted(observed: Observed) -> Iterator[str | None]:
     """A subject has the errors of its tasks, and `/errors?subject=` lists the same ones."""
-    if observed.deleted or observed.forgotten:
+    if observed.is_uncountable:
         return
     logged: defaultdict[str, list[str]] = defaultdict(list)
     for record in observed.records.values():

@@ -15,8 +15,13 @@ _CORRECTING_EVENTS = frozenset(
 
 
 def linked(observed: Observed) -> Iterator[str | None]:
-    """Attempts at one occurrence are numbered from 1, and each names the one before it."""
-    for record in observed.records.values():
+    """Attempts at one occurrence are numbered from 1, and each names the one before it.
+
+    The journal has no run of a task whose end it could not read.
+    """
+    for task_id, record in observed.records.items():
+        if task_id in observed.newer_ids:
+            continue
         previous: dict[str, Any] | None = None
         for run in record.runs:
             if run["retry_of"] is None:

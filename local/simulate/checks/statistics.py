@@ -15,7 +15,7 @@ _REPEATED = 4  # errors that count as repeated failure
 
 def categories_listed(observed: Observed) -> Iterator[str | None]:
     """`/errors?category=` lists every failure of that category."""
-    if observed.deleted or observed.forgotten:
+    if observed.is_uncountable:
         return
     entries = _list_errors(observed)
     for name, listed in observed.derived.errors_by_category.items():
@@ -26,7 +26,7 @@ def categories_listed(observed: Observed) -> Iterator[str | None]:
 
 def days_recounted(observed: Observed) -> Iterator[str | None]:
     """The errors by day, those for lack of budget, and the patterns of rules."""
-    if _is_gone(observed):
+    if observed.is_uncountable:
         return
     stats, entries = observed.stats, _list_errors(observed)
     by_day = Counter((entry["at"][:10], entry["category"]) for entry in entries)
@@ -56,7 +56,7 @@ def _lacks(entry: Json) -> bool:
 
 def recoveries_recounted(observed: Observed) -> Iterator[str | None]:
     """First failures by category, how many recovered, and after how many retries."""
-    if _is_gone(observed):
+    if observed.is_uncountable:
         return
     entries = _list_errors(observed)
     first = Counter(entry["category"] for entry in entries if entry["attempt"] == 1)
@@ -99,7 +99,7 @@ def _list_recovered(observed: Observed) -> Iterator[str]:
 
 def repeated_recounted(observed: Observed) -> Iterator[str | None]:
     """The tasks and subjects with four errors or more, and the subjects that were given up."""
-    if _is_gone(observed):
+    if observed.is_uncountable:
         return
     counts = Counter(one["subject"] or one["task_id"] for one in _list_errors(observed))
     expected = {name: count for name, count in counts.items() if count >= _REPEATED}
@@ -119,11 +119,6 @@ def repeated_recounted(observed: Observed) -> Iterator[str | None]:
 
 def _list_errors(observed: Observed) -> list[Json]:
     return [entry for record in observed.records.values() for entry in record.errors]
-
-
-def _is_gone(observed: Observed) -> bool:
-    """Return whether runs are gone. Their counts stay."""
-    return bool(observed.deleted or observed.forgotten)
 
 
 def _has_correction(observed: Observed) -> bool:

@@ -21,6 +21,7 @@ from local.simulate.workload.follow_ups import (
 )
 from local.simulate.workload.operation_kind import Arguments, Draft, OperationKind, select
 from local.simulate.workload.provider_scripts import (
+    CODE_ERROR_SCRIPT,
     FAILING_SCRIPTS,
     REFUSED_SCRIPT,
     REVIEWED_SCRIPT,
@@ -100,7 +101,8 @@ def _draw_with_budget(draft: Draft) -> Arguments:
 def _draw_with_spec(draft: Draft) -> Arguments:
     """Draw an action with a specification. Code errors let it be reviewed."""
     given = {**_draw_failing_action(draft), "spec": SPEC}
-    return {**given, "script": REVIEWED_SCRIPT} if draft.rng.random() < 0.6 else given
+    script = draft.rng.choice((given["script"], REVIEWED_SCRIPT, CODE_ERROR_SCRIPT))
+    return {**given, "script": script}
 
 
 def _draw_with_verifier(draft: Draft) -> Arguments:

@@ -35,6 +35,7 @@ def _run_listen(actor: Actor, given: Arguments) -> None:
     listener = actor.make_listener()
     if not listener.connect():
         return
+    actor.note_success("connect")
     if "message" in given:
         listener.is_filtered = set(given["message"]) != {"action"}
         listener.say(json.dumps(given["message"]))

@@ -74,6 +74,7 @@ def _run_forget_pattern(actor: Actor, _given: Arguments) -> None:
 def _run_poison(actor: Actor, given: Arguments) -> None:
     """Put a message into a queue that no function can read. It becomes a dead letter."""
     actor.send_message(given["queue"], "no message of ours")
+    actor.note_success("send")
 
 
 def _draw_poison(draft: Draft) -> Arguments:
@@ -89,6 +90,11 @@ def _run_drop_letter(actor: Actor, _given: Arguments) -> None:
 def _run_forget_sender(actor: Actor, given: Arguments) -> None:
     actor.forgotten.add(given["sender"])
     actor.call("POST", "/senders/forget", {"channel": "console", "sender_id": given["sender"]})
+
+
+def _run_redeploy(actor: Actor, _given: Arguments) -> None:
+    actor.redeploy()
+    actor.note_success("deploy")
 
 
 def _without_arguments(run: Run, *covers: str) -> OperationKind:
@@ -109,5 +115,5 @@ STACK_OPERATIONS: Mapping[str, OperationKind] = {
     "redrive": _post("/dead-letters/redrive"),
     "drop-letter": _without_arguments(_run_drop_letter, "POST /dead-letters/drop"),
     "forget-sender": OperationKind(1, draw_sender, _run_forget_sender, ("POST /senders/forget",)),
-    "redeploy": _without_arguments(lambda actor, _given: actor.redeploy()),
+    "redeploy": _without_arguments(_run_redeploy),
 }

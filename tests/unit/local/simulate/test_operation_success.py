@@ -23,7 +23,7 @@ def answer(method: str, status: int) -> Answer:
         ("forget-pattern", [answer("GET", 200)], False),  # there was no pattern
         ("forget-pattern", [answer("GET", 200), answer("DELETE", 204)], True),
         ("press-button", [], False),  # there was no button
-        ("redeploy", [], True),
+        ("redeploy", [answer("deploy", 200)], True),
     ],
 )
 def test_an_operation_succeeds_if_its_change_is_accepted(

@@ -10,7 +10,7 @@ from local.simulate.story_entry import format_time
 def describe_change(old: Task | None, new: Task | None) -> str:
     """Return for example `pending → in_progress, run 1f3a attempt 1`."""
     if new is None:
-        return "deleted"
+        return "deleted, or stored in a form that this code cannot read"
     if old is None:
         return f"created, {new.status}, due {format_time(new.due_at)}"
     parts = [f"{old.status} → {new.status}" if old.status is not new.status else str(new.status)]

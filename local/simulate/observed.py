@@ -119,8 +119,12 @@ class Observed:
 
     @property
     def is_uncountable(self) -> bool:
-        """Return whether some runs are gone while their counts stay, or are too old to count."""
-        return bool(self.deleted or self.forgotten) or self.elapsed.days >= MAX_DAYS
+        """Return whether the runs that are left cannot be what was counted.
+
+        Some are gone while their counts stay, or are too old; or the journal could not read one.
+        """
+        is_other = bool(self.deleted or self.forgotten or self.newer_ids)
+        return is_other or self.elapsed.days >= MAX_DAYS
 
     @property
     def stats(self) -> Json:

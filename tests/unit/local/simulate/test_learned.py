@@ -23,8 +23,7 @@ def observe(count: int, tried: int, worked: int, *events: str) -> Observed:
     pattern = {"policy": "omega", "fingerprint": "f"}
     pattern |= cast(Any, {"count": count, "tried": tried, "worked": worked})
     observed = SimpleNamespace(
-        deleted=frozenset(),
-        forgotten=frozenset(),
+        is_uncountable=False,
         records={"1": TaskRecord("1", {}, RUNS, [ERROR], history)},
         derived=SimpleNamespace(patterns=[pattern] if count else []),
     )

@@ -24,20 +24,26 @@ _ALL = 1_000
 class DerivedRecords:
     """`patterns` are those of the tasks' policies, `budgets` those of the first day.
 
-    The lists of errors hold the ids of runs, sorted.
+    The lists of errors hold the ids of runs, sorted. What takes long to read, because the API reads
+    a month day by day, is None unless `is_thorough`.
     """
 
     stats: Json
     budgets: Mapping[str, Json]
-    patterns: Sequence[Json]
+    patterns: Sequence[Json] | None
     subjects: Mapping[str, Subject]
     policies: Mapping[str, Policy]
-    errors_by_category: Mapping[str, Sequence[str]]
+    errors_by_category: Mapping[str, Sequence[str]] | None
     errors_by_subject: Mapping[str, Sequence[str]]
 
     @classmethod
     def read(
-        cls, records: Collection[TaskRecord], subject_ids: Iterable[str], *, first_day: datetime
+        cls,
+        records: Collection[TaskRecord],
+        subject_ids: Iterable[str],
+        *,
+        first_day: datetime,
+        is_thorough: bool,
     ) -> DerivedRecords:
         errors = [entry for record in records for entry in record.errors]
         now = stores.clock().now()
@@ -45,18 +51,21 @@ class DerivedRecords:
         window = read_stats(days, counters=stores.counters(), stats=stores.stats(), now=now)
         budgets = stores.budgets().list_used_on(first_day)
         subjects = {one: stores.subjects().get(one) for one in sorted(subject_ids)}
-        policies = stores.policies()
-        used = {record.task["policy"] for record in records if record.runs}
-        patterns = read_patterns(sorted(used), limit=_ALL, patterns=stores.patterns(), now=now)
         return cls(
             stats=stats_to_json(window),
             budgets={one.name: budget_to_json(one) for one in budgets},
-            patterns=[pattern_to_json(one) for one in patterns],
+            patterns=_list_patterns(records, now) if is_thorough else None,
             subjects=subjects,
-            policies=policies,
-            errors_by_category=_list_by_category(errors, now),
+            policies=stores.policies(),
+            errors_by_category=_list_by_category(errors, now) if is_thorough else None,
             errors_by_subject=_list_by_subject(subjects, now),
         )
+
+
+def _list_patterns(records: Collection[TaskRecord], now: datetime) -> list[Json]:
+    used = {record.task["policy"] for record in records if record.runs}
+    found = read_patterns(sorted(used), limit=_ALL, patterns=stores.patterns(), now=now)
+    return [pattern_to_json(one) for one in found]
 
 
 def _list_by_category(errors: Sequence[Json], now: datetime) -> dict[str, list[str]]:

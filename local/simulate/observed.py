@@ -23,6 +23,7 @@ from local.simulate.receiver import Received
 from local.simulate.task_records import Json, TaskRecord, read_record
 from local.simulate.world import SimulatedStack
 
+_THOROUGH_EVERY = 4
 EMIT_SUFFIX = ":emit"  # of the key with which an enrichment tells its answer
 _NEVER_REPEATING = frozenset(
     {"cut-batch", "delayed-batch", "late-message", "reordered-message"}
@@ -148,7 +149,12 @@ class Observed:
 def _read_derived(stack: SimulatedStack, records: Mapping[str, TaskRecord]) -> DerivedRecords:
     subjects = stack.backend.aws.dynamodb.table("SubjectsTable").items.values()
     subject_ids = [item["id"]["S"] for item in subjects]
-    return DerivedRecords.read(records.values(), subject_ids, first_day=stack.starts_at)
+    return DerivedRecords.read(
+        records.values(),
+        subject_ids,
+        first_day=stack.starts_at,
+        is_thorough=stack.seed % _THOROUGH_EVERY == 0,
+    )
 
 
 def _read_tasks(

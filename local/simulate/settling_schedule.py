@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,8 +12,25 @@ from duecourse.domain.time.instant import from_text
 from local.runtime.schedules import Schedule
 from local.testing.lean_aws.table import Table
 
-LONGEST_GAP = timedelta(hours=12)
 _INSTANT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """`after_due`: how long after the soonest due task it ticks; None if that does not matter.
+
+    `longest_gap`: it ticks so often at least.
+    """
+
+    after_due: timedelta | None = timedelta(0)
+    longest_gap: timedelta = timedelta(days=3)
+
+
+# The sweeper acts on tasks that the scanner should have sent, and on blocked ones that time out.
+PACES: Mapping[str, Pace] = {
+    "SweeperFunction": Pace(timedelta(minutes=4), timedelta(days=1)),
+    "AlertsFunction": Pace(None),
+}
 
 
 def find_soonest_due(tasks: Table) -> datetime | None:
@@ -28,15 +45,16 @@ def find_soonest_due(tasks: Table) -> datetime | None:
 
 @dataclass
 class SettlingSchedule:
-    """The ticks of `source`; once `is_settling`, only the first ones after `find_due`.
+    """The ticks of `source`; once `is_settling`, only those that `pace` wants.
 
-    The due index has what the functions act upon: due tasks, and expired leases. Blocked tasks time
-    out, too, so that there is a tick LONGEST_GAP after the one before.
+    `find_due` returns the first entry of the due index, which has what the functions act upon: due
+    tasks, and expired leases.
     """
 
     source: Schedule
     is_settling: Callable[[], bool]
     find_due: Callable[[], datetime | None]
+    pace: Pace = Pace()
     _next: datetime | None = None
     _last: datetime | None = None
 
@@ -49,7 +67,13 @@ class SettlingSchedule:
     def next_at(self, now: datetime, _until: datetime | None = None) -> datetime | None:
         after = now
         if self.is_settling():
-            latest = (self._last or now) + LONGEST_GAP  # other schedules do not put it off
-            after = max(now, min(self.find_due() or latest, latest) - _INSTANT)
+            latest = (self._last or now) + self.pace.longest_gap  # others do not put it off
+            after = max(now, min(self._find_wanted() or latest, latest) - _INSTANT)
         self._next = self.source.next_at(after, None)
         return self._next
+
+    def _find_wanted(self) -> datetime | None:
+        if self.pace.after_due is None:
+            return None
+        due = self.find_due()
+        return None if due is None else due + self.pace.after_due

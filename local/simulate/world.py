@@ -33,7 +33,7 @@ from local.simulate.item_versions import ItemVersions
 from local.simulate.lagging_indexes import let_indexes_lag
 from local.simulate.outside_work import LAMBDA_NAME, OutsideWork
 from local.simulate.receiver import Receiver
-from local.simulate.settling_schedule import SettlingSchedule, find_soonest_due
+from local.simulate.settling_schedule import PACES, Pace, SettlingSchedule, find_soonest_due
 from local.simulate.start import starts_at
 from local.simulate.step_checks import StepChecks, invocation_number
 from local.simulate.table_outages import TableOutages
@@ -64,6 +64,7 @@ class SimulatedStack(Stack):
         template: dict[str, Any],
     ) -> None:
         self._chance = chance
+        self.seed = chance.seed
         self.starts_at = starts_at(chance.seed)
         self._fault_names = fault_names
         self._planned = planned
@@ -192,7 +193,8 @@ class SimulatedStack(Stack):
     def _make_hostile(self, source: Source) -> Source:
         strike = self.faults.strike
         if isinstance(source, Schedule):
-            return SettlingSchedule(source, lambda: self.is_settling, self._find_soonest_due)
+            pace = PACES.get(source.state.function, Pace())
+            return SettlingSchedule(source, lambda: self.is_settling, self._find_soonest_due, pace)
         if isinstance(source, StreamSource):
             return HostileStream(source, f"{source.table} for {source.function}", strike)
         if isinstance(source, QueueSource):

@@ -52,7 +52,7 @@ def patterns_recounted(observed: Observed) -> Iterator[str | None]:
 
     Of a task whose runs were corrected, what was learned from the first reading may stay.
     """
-    if observed.is_uncountable:
+    if observed.is_uncountable or observed.derived.patterns is None:
         return
     recount, spare = _Recount(), 0
     for record in observed.records.values():

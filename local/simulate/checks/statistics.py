@@ -15,7 +15,7 @@ _REPEATED = 4  # errors that count as repeated failure
 
 def categories_listed(observed: Observed) -> Iterator[str | None]:
     """`/errors?category=` lists every failure of that category."""
-    if observed.is_uncountable:
+    if observed.is_uncountable or observed.derived.errors_by_category is None:
         return
     entries = _list_errors(observed)
     for name, listed in observed.derived.errors_by_category.items():

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from duecourse.domain.time.instant import from_text
 
 from local.simulate.observed import Observed
-from local.simulate.settling_schedule import LONGEST_GAP
+from local.simulate.settling_schedule import PACES
 from local.simulate.task_records import Json, TaskRecord
 
+_SWEEPER_GAP = PACES["SweeperFunction"].longest_gap
 # These wait without limit: for new code, or for a person who knows whether an effect happened.
 _WITHOUT_LIMIT = frozenset({"await_fix", "ask_person"})
 _OF_VERIFICATION = frozenset({"verification", "verifier"})
@@ -35,7 +36,7 @@ def find_missing_in_blocked(record: TaskRecord, now: str) -> str:
         return "" if task["blocked_until"] is None else "a time-out that must not happen"
     if task["blocked_until"] is None:
         return "no time-out"
-    is_over = from_text(task["blocked_until"]) + LONGEST_GAP < from_text(now)
+    is_over = from_text(task["blocked_until"]) + _SWEEPER_GAP < from_text(now)
     return f"not ended at {task['blocked_until']}" if is_over else ""
 
 

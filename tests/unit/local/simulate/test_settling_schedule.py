@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from local.simulate.settling_schedule import LONGEST_GAP, SettlingSchedule
+from local.simulate.settling_schedule import PACES, Pace, SettlingSchedule
 
 START = datetime(2026, 2, 17, 12, tzinfo=UTC)
 
@@ -33,10 +33,26 @@ def test_a_slow_schedule_ticks_though_a_fast_one_ticks_earlier() -> None:
         SettlingSchedule(cast(Any, one), lambda: True, lambda: None) for one in (fast, slow)
     ]
     now = START
-    while now < START + 3 * LONGEST_GAP:
+    while now < START + 3 * Pace().longest_gap:
         for schedule in schedules:
             schedule.take_due(now)
         now = min(found for one in schedules if (found := one.next_at(now)))
 
     assert len(slow.at) >= 3
     assert len(fast.at) <= 5
+
+
+def test_a_pace_says_how_long_after_a_due_task_a_schedule_ticks() -> None:
+    due = START + timedelta(minutes=30)
+    ticks = {
+        name: SettlingSchedule(
+            cast(Any, Ticks(timedelta(minutes=1))), lambda: True, lambda: due, pace
+        ).next_at(START)
+        for name, pace in {"ScannerFunction": Pace(), **PACES}.items()
+    }
+
+    assert ticks == {
+        "ScannerFunction": due,
+        "SweeperFunction": due + timedelta(minutes=4),
+        "AlertsFunction": START + timedelta(days=3),
+    }

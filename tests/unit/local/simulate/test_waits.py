@@ -13,7 +13,7 @@ from local.simulate.checks.waits import (
 )
 from local.simulate.task_records import TaskRecord
 
-BEFORE = "2026-02-16T12:00:00.000Z"
+BEFORE = "2026-02-15T12:00:00.000Z"
 NOW, LATER = "2026-02-17T12:00:00.000Z", "2026-02-18T12:00:00.000Z"
 TASK: dict[str, Any] = {
     "recovery_action": "escalate_to_human",

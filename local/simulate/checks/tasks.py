@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from duecourse.domain.tasks.status import Status
+from duecourse.domain.time.instant import from_text
 
 from local.simulate.observed import Observed
 
@@ -34,7 +35,8 @@ def created_once(observed: Observed) -> Iterator[str | None]:
 def not_stuck(observed: Observed) -> Iterator[str | None]:
     for record in observed.records.values():
         status, due_at = Status(record.task["status"]), record.task["due_at"]
-        is_due_later = due_at > observed.now or record.task["paused"]
+        is_overdue = from_text(due_at) < from_text(observed.now) - MAX_LATENESS
+        is_due_later = not is_overdue or record.task["paused"]
         is_explained = status in _ENDED or status in _WAITING or is_due_later
         yield None if is_explained else f"task {record.name} is {status}, due {due_at}"
 

@@ -16,6 +16,8 @@ FAULT_RATES: Mapping[str, float] = {
     "late-message": 0.03,
     "reordered-message": 0.3,
     "lost-delete": 0.03,
+    # each entry of a batch that is sent to a queue
+    "refused-entry": 0.02,
     # each batch of a stream
     "repeated-batch": 0.03,
     "cut-batch": 0.1,

@@ -78,6 +78,8 @@ INVARIANTS = (
     Invariant("the history names every run once", journal.history_names_runs),
     Invariant("the history ends as the task did", journal.history_ends_like_task),
     Invariant("everybody is told of every end", people.ends_told),
+    Invariant("everybody is asked what waits for them", people.questions_asked),
+    Invariant("a refused notification is sent again", people.refused_sent_again),
     Invariant("nobody is told twice without a fault", people.told_once),
     Invariant("everybody who writes gets a reply", people.messages_answered),
     Invariant("no 5xx without a fault", answers.no_unexplained_5xx),

@@ -75,6 +75,7 @@ class Observed:
     ledger: BudgetLedger
     limits_set: Sequence[LimitSet]
     failed_invocations: frozenset[int | None]
+    refused_notifications: Mapping[tuple[str, str], bool]
     elapsed: timedelta = timedelta(0)
     emitted: frozenset[str] = frozenset()
     listeners: Sequence[Listener] = ()
@@ -112,6 +113,7 @@ class Observed:
             ledger=stack.step_checks.budgets,
             limits_set=list(actor.limits_set),
             failed_invocations=frozenset(stack.faults.failed_invocations),
+            refused_notifications=stack.refused_notifications.is_taken,
             checked=Counter(stack.step_checks.checked),
             elapsed=stack.elapsed(),
             emitted=_read_emitted(stack),

@@ -33,6 +33,8 @@ from local.simulate.item_versions import ItemVersions
 from local.simulate.lagging_indexes import let_indexes_lag
 from local.simulate.outside_work import LAMBDA_NAME, OutsideWork
 from local.simulate.receiver import Receiver
+from local.simulate.refused_entries import RefusedEntries
+from local.simulate.refused_notifications import RefusedNotifications
 from local.simulate.settling_schedule import PACES, Pace, SettlingSchedule, find_soonest_due
 from local.simulate.start import starts_at
 from local.simulate.step_checks import StepChecks, invocation_number
@@ -77,6 +79,7 @@ class SimulatedStack(Stack):
         self.faults_ended_at = self.starts_at
         self.is_settling = False  # most ticks of the schedules are left out
         self.log_lines: list[str] = []
+        self.refused_notifications = RefusedNotifications()
         self.step_checks = StepChecks(
             now=lambda: self.clock.now(),
             max_skew=lambda: self.functions.max_skew,
@@ -104,6 +107,7 @@ class SimulatedStack(Stack):
     def _make_aws_hostile(self) -> None:
         aws = self.backend.aws
         aws.before_call = TableOutages(self.faults, self.elapsed).check
+        aws.sqs.before_entry = RefusedEntries(self.faults).check
         aws.dynamodb.table(TASKS).rewrite = self.item_versions.rewrite
         self.step_checks.watch(aws.dynamodb.table(TASKS), aws.dynamodb.table(STATE))
         tables = aws.dynamodb.tables.values()
@@ -231,6 +235,7 @@ class SimulatedStack(Stack):
     def _record_call(self, call: Call) -> None:
         if call.function is not None:
             self.call_count += 1
+            self.refused_notifications.note_call(call)
             invocation = current_invocation()
             number = invocation.number if invocation else 0
             self.calls_by_line[len(self.lines)] = call

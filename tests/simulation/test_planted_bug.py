@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from local.simulate import find_mutants
 from local.simulate.find_mutants import Search, run_worker, search_for
+from local.simulate.plan import plan_from_text
+from local.simulate.simulation import simulate
 
 FAST_MUTANT = "retry-not-numbered"  # the first seed finds it
 MAX_OPERATIONS = 2
@@ -26,7 +29,8 @@ def violation() -> dict[str, Any]:
 def test_a_planted_bug_is_found_and_its_plan_is_short(violation: dict[str, Any]) -> None:
     assert violation["invariants"] == ["runs are linked and numbered"]
     assert 1 <= len(violation["plan"]["operations"]) <= MAX_OPERATIONS
-    assert (violation["plan"]["faults"], violation["plan"]["waits"]) == ({}, {})
+    assert len(violation["plan"]["faults"]) <= 1
+    assert violation["plan"]["waits"] == {}
     assert all(one["at"] == int(one["at"]) for one in violation["plan"]["operations"])
 
 
@@ -35,7 +39,7 @@ def test_the_story_is_short_and_tells_the_operation_the_runs_and_the_violation(
 ) -> None:
     story = violation["story"]
     assert len(story) < MAX_STORY
-    assert re.fullmatch(r"12:0\d:\d\d\.000  operation     create-\S+ .*", story[0])
+    assert re.fullmatch(r"02-17 12:0\d:\d\d\.000  operation     create-\S+ .*", story[0])
     assert any("task 1: pending → in_progress, run" in line for line in story)
     assert story[-1].startswith("VIOLATED  runs are linked and numbered: task 1")
 
@@ -49,11 +53,18 @@ def test_a_replay_violates_the_same_invariant(violation: dict[str, Any], tmp_pat
     assert report["violation"]["plan"] == violation["plan"]
 
 
-def test_a_search_names_the_seeds_and_the_invariants() -> None:
-    expected = Search(FAST_MUTANT, 1, ("runs are linked and numbered",))
-    assert search_for(FAST_MUTANT, seeds=3) == expected
+def test_without_the_bug_the_plan_violates_nothing(violation: dict[str, Any]) -> None:
+    assert simulate(plan_from_text(json.dumps(violation["plan"]))).violations == []
 
 
-def test_without_the_bug_the_same_seed_violates_nothing() -> None:
-    [report] = run_worker("--last", "1")
-    assert report["violation"] is None
+def test_a_search_ends_at_the_first_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    reports = [{"violation": None}, {"violation": {"invariants": ["no task is stuck"]}}]
+    monkeypatch.setattr(find_mutants, "run_worker", lambda *_options: reports)
+
+    assert search_for(FAST_MUTANT, seeds=3) == Search(FAST_MUTANT, 2, ("no task is stuck",))
+
+
+def test_a_search_may_find_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find_mutants, "run_worker", lambda *_options: [{"violation": None}] * 3)
+
+    assert str(search_for(FAST_MUTANT, seeds=3)).endswith("3  NOT FOUND")

@@ -1,4 +1,4 @@
-"""Invariants of notifications: people are told of every end, and of nothing twice."""
+"""Invariants of notifications: people are told of ends, asked, and told of nothing twice."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from duecourse.domain.dispatch.dead_letter import Queue
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION
+from duecourse.domain.tasks.wait import WaitReason
 
 from local.simulate.observed import EMIT_SUFFIX, Observed, changes_of_tasks
 
@@ -21,14 +22,51 @@ def ends_told(observed: Observed) -> Iterator[str | None]:
 
     Unless they want no such messages, or the notification is a dead letter.
     """
-    sent = {(one.key, one.target) for one in observed.sent}
     for old, new in changes_of_tasks(observed):
-        is_silent = new.sender_id in observed.muted | observed.forgotten or _is_lost(observed, new)
-        if is_silent or not _is_end(old, new):
-            continue
-        is_told = (f"{new.id}:{new.version}", new.reply_target) in sent
-        text = f"{new.sender_id} was not told that task {observed.name_of(new.id)} is {new.status}"
-        yield None if is_told else text
+        if _is_end(old, new):
+            yield from _check_told(observed, new)
+
+
+def questions_asked(observed: Observed) -> Iterator[str | None]:
+    """The owner of a task that waits for a person was asked. One who has answered need not be."""
+    questions = {}
+    for change in observed.changes:
+        if change.old is not None and change.new is not None:
+            if _is_question(change.old, change.new):
+                questions[change.task_id] = change.new
+            elif not _is_waiting(change.new):
+                questions.pop(change.task_id, None)
+    for task_id, asking in questions.items():
+        if task_id in observed.records and task_id not in observed.newer_ids:
+            yield from _check_told(observed, asking)
+
+
+def refused_sent_again(observed: Observed) -> Iterator[str | None]:
+    """A notification that SQS refused is sent again until SQS takes it."""
+    for (key, target), is_taken in observed.refused_notifications.items():
+        yield None if is_taken else f"the notification {key} to {target} was refused, and is lost"
+
+
+def _check_told(observed: Observed, task: Any) -> Iterator[str | None]:
+    """Yield whether the owner got the notification of this version of the task."""
+    is_silent = task.sender_id in observed.muted | observed.forgotten
+    if is_silent or _is_lost(observed, task):
+        return
+    key = f"{task.id}:{task.version}"
+    is_told = any((one.key, one.target) == (key, task.reply_target) for one in observed.sent)
+    text = f"{task.sender_id} was not told that task {observed.name_of(task.id)} is {task.status}"
+    yield None if is_told else text
+
+
+def _is_question(old: Any, new: Any) -> bool:
+    return _is_waiting(new) and not _is_waiting(old)
+
+
+def _is_waiting(task: Any) -> bool:
+    """Return whether the task waits for a person."""
+    reason = task.wait.reason if task.wait is not None else None
+    is_verified = task.status is Status.PENDING_VERIFICATION and reason is WaitReason.VERIFICATION
+    return is_verified or (task.status is Status.BLOCKED and reason is None)
 
 
 def _is_lost(observed: Observed, task: Any) -> bool:

@@ -13,6 +13,7 @@ MAX_BODY_BYTES = 1024 * 1024
 MAX_BATCH = 10
 MAX_DELAY_SECONDS = 900
 MAX_VISIBILITY_SECONDS = 12 * 60 * 60
+_SERVER_ERROR = 500
 _SEND = {"QueueUrl", "MessageBody", "DelaySeconds", "MessageGroupId", "MessageDeduplicationId"}
 _RECEIVE = {"QueueUrl", "MaxNumberOfMessages", "VisibilityTimeout", "WaitTimeSeconds"}
 _RECEIVE |= {"AttributeNames", "MessageSystemAttributeNames"}
@@ -20,7 +21,13 @@ Operation = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Sqs:
-    """`now` returns seconds since the epoch, `new_id` an unused id."""
+    """`now` returns seconds since the epoch, `new_id` an unused id.
+
+    `before_entry`, if set, gets the queue's name for each entry of a batch that is sent. It may
+    raise AwsError, which refuses this entry only.
+    """
+
+    before_entry: Callable[[str], None] | None = None
 
     def __init__(
         self, *, region: str, account: str, now: Callable[[], float], new_id: Callable[[], str]
@@ -96,7 +103,12 @@ class Sqs:
             raise AwsError("AWS.SimpleQueueService.BatchRequestTooLong", "The batch is too long")
         for one in entries:
             _check_message(queue, one)
-        return self._batch(request, self.send_message)
+        return self._batch(request, self._send_entry)
+
+    def _send_entry(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self.before_entry is not None:
+            self.before_entry(self._queue(request).name)
+        return self.send_message(request)
 
     def receive_message(self, request: dict[str, Any]) -> dict[str, Any]:
         check_parameters("ReceiveMessage", request, frozenset(_RECEIVE))
@@ -156,7 +168,8 @@ class Sqs:
                 answer = operation({**single, "QueueUrl": request["QueueUrl"]})
                 reply["Successful"].append({"Id": one["Id"], **answer})
             except AwsError as error:
-                failure = {"Id": one["Id"], "SenderFault": True, "Code": error.code}
+                is_ours = error.status < _SERVER_ERROR
+                failure = {"Id": one["Id"], "SenderFault": is_ours, "Code": error.code}
                 reply["Failed"].append({**failure, "Message": error.message})
         return {name: results for name, results in reply.items() if results}
 

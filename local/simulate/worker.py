@@ -36,7 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         plant(MUTANTS[options.mutant].edit)
     ends_at = time.monotonic() + options.seconds if options.seconds else None
     for plan in _plans(options):
-        report = _report(plan, options)
+        try:
+            report = _report(plan, options)
+        except Exception:
+            print(f"seed {plan.seed} ended with an error of the simulation itself", file=sys.stderr)
+            raise
         print(json.dumps(report), flush=True)
         is_late = ends_at is not None and time.monotonic() >= ends_at
         if is_late or (options.until_violation and report["violation"]):

@@ -81,7 +81,7 @@ def _run_quiet(actor: Actor, given: Arguments) -> None:
 
 def _draw_press(draft: Draft) -> Arguments:
     """Draw a message that was sent until then, one of its buttons, and how often it is pressed."""
-    part, button = round(draft.rng.random(), 3), draft.rng.randrange(4)
+    part, button = draft.rng.randrange(1_000) / 1_000, draft.rng.randrange(4)
     return {"message": part, "button": button, "times": draft.rng.choice((1, 2))}
 
 
@@ -89,7 +89,7 @@ def _run_press(actor: Actor, given: Arguments) -> None:
     shown = [one for one in actor.sent if one.content.buttons]
     if not shown:
         return
-    message = shown[int(given["message"] * len(shown))]
+    message = shown[min(int(given["message"] * len(shown)), len(shown) - 1)]
     buttons = message.content.buttons
     command = buttons[given["button"] % len(buttons)].command
     for _ in range(given["times"]):

@@ -60,7 +60,7 @@ class Actor:
 
     `sent` is what the channels sent. `cancelled`: when the API acknowledged a cancellation, for
     tasks of which it did. `forgotten`: senders whose tasks may be gone. `muted`: senders who
-    wanted no notifications at some time. `said`: the messages in chat that were accepted.
+    wanted no notifications at some time. `message_counts`: of accepted messages in chat, by sender.
     `own_answers`: of one operation alone; the copies of an actor share all else.
     """
 
@@ -80,7 +80,7 @@ class Actor:
     cancelled: dict[str, datetime] = field(default_factory=dict)
     forgotten: set[str] = field(default_factory=set)
     muted: set[str] = field(default_factory=set)
-    said: Counter[str] = field(default_factory=Counter)
+    message_counts: Counter[str] = field(default_factory=Counter)
     limits_set: list[LimitSet] = field(default_factory=list)
     own_answers: list[Answer] = field(default_factory=list)
     listeners: list[Listener] = field(default_factory=list)
@@ -128,7 +128,7 @@ class Actor:
         message = {"sender_id": sender, "reply_target": sender, "text": text}
         self.said_texts.append(text)
         if self.call("POST", "/webhooks/console", message).status == HTTPStatus.OK:
-            self.said[sender] += 1
+            self.message_counts[sender] += 1
 
     def has_series(self) -> bool:
         return any("repeat" in one.request for one in self.created.values())

@@ -117,8 +117,8 @@ class Container:
             calls, outside.on_provider_call
         )
         registry.register_provider("scripted", scripted)
-        gone = load("duecourse.domain.errors").ConnectionGoneError
-        registry.register_connection_sender(ContainerSender(outside.connection_sender, gone))
+        error_class = load("duecourse.domain.errors").ConnectionGoneError
+        registry.register_connection_sender(ContainerSender(outside.connection_sender, error_class))
         client = make_client(self.modules, outside.receiver)
         registry.register_webhook_client(instrumented.InstrumentedHttpClient(client, calls))
         self._register_handlers(outside.work, calls)

@@ -115,11 +115,11 @@ def _is_over(repeat: str, wall: datetime, instant: datetime) -> bool:
 def to_instant(wall: datetime, zone: ZoneInfo) -> datetime:
     """Return the first instant at which the clock shows `wall`, or has skipped it."""
     offsets = {_offset_at(wall + shift, zone) for shift in (-_DAY, _DAY)}
-    shown = [(wall - offset).replace(tzinfo=UTC) for offset in offsets]
-    exact = [one for one in shown if one.astimezone(zone).replace(tzinfo=None) == wall]
+    candidates = [(wall - offset).replace(tzinfo=UTC) for offset in offsets]
+    exact = [one for one in candidates if one.astimezone(zone).replace(tzinfo=None) == wall]
     if exact:
         return min(exact)
-    instant = min(shown).replace(second=0, microsecond=0)
+    instant = min(candidates).replace(second=0, microsecond=0)
     while instant.astimezone(zone).replace(tzinfo=None) < wall:
         instant += _MINUTE  # clocks change at whole minutes
     return instant

@@ -80,7 +80,7 @@ INVARIANTS = (
     Invariant("everybody is told of every end", people.ends_told),
     Invariant("everybody is asked what waits for them", people.questions_asked),
     Invariant("a refused notification is sent again", people.refused_sent_again),
-    Invariant("nobody is told twice without a fault", people.told_once),
+    Invariant("nobody is told twice without a fault", people.notified_once),
     Invariant("everybody who writes gets a reply", people.messages_answered),
     Invariant("no 5xx without a fault", answers.no_unexplained_5xx),
     Invariant("no secret in an answer", answers.no_secret_answered),

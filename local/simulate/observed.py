@@ -56,7 +56,7 @@ class Observed:
     effects: Mapping[str, Sequence[Effect]]
     sent: Sequence[Any]
     received: Sequence[Received]
-    said: Mapping[str, int]
+    message_counts: Mapping[str, int]
     said_texts: Sequence[str]
     answers: Sequence[Answer]
     log_lines: Sequence[str]
@@ -94,7 +94,7 @@ class Observed:
             effects=_read_effects(stack),
             sent=list(stack.outbox.sent),
             received=stack.outside.receiver.received,
-            said=dict(actor.said),
+            message_counts=dict(actor.message_counts),
             said_texts=list(actor.said_texts),
             answers=actor.answers,
             log_lines=stack.log_lines,
@@ -189,9 +189,9 @@ def _read_effects(stack: SimulatedStack) -> dict[str, list[Effect]]:
 
 def _read_emitted(stack: SimulatedStack) -> frozenset[str]:
     """Return the keys of the runs whose results were told to others."""
-    told = (sent.key for sent in stack.outbox.sent if sent.key.endswith(EMIT_SUFFIX))
+    emitted = (sent.key for sent in stack.outbox.sent if sent.key.endswith(EMIT_SUFFIX))
     return frozenset(
-        [*stack.outside.work.emitted, *(key.removesuffix(EMIT_SUFFIX) for key in told)]
+        [*stack.outside.work.emitted, *(key.removesuffix(EMIT_SUFFIX) for key in emitted)]
     )
 
 

@@ -85,8 +85,8 @@ class OutsideWork:
                 return "told"
             case "reconcile":
                 return {"applied": self.is_performed(key, attempt), "result": "on"}
-        given = request.get("input") or request["task"]["payload"]
-        return self.perform_as(choose_outcome(given.get("outcomes", ()), attempt), key, attempt)
+        payload = request.get("input") or request["task"]["payload"]
+        return self.perform_as(choose_outcome(payload.get("outcomes", ()), attempt), key, attempt)
 
     def perform_as(self, outcome: str, key: str, attempt: int) -> Any:
         """Do the work, or fail before or after it. Raises RuntimeError where that is unknown."""

@@ -56,8 +56,8 @@ def _describe_line(text: str, at: datetime, names: Mapping[str, str]) -> StoryEn
         return _describe_fault(name, point, f"{function} {number}" if function else "", at)
     if found := _ANSWER.fullmatch(text):
         method, target, status, reason = found.groups()
-        shown = replace_ids(target, names)
-        return StoryEntry(at, "answer", f"{status} to {method} {shown}{reason}", Weight.DRIVER)
+        path = replace_ids(target, names)
+        return StoryEntry(at, "answer", f"{status} to {method} {path}{reason}", Weight.DRIVER)
     return StoryEntry(at, "", text, Weight.DRIVER)
 
 

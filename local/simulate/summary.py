@@ -13,8 +13,8 @@ from local.simulate.plan import ALL_FAULTS
 
 # After so many seeds, whatever was never exercised is a failure.
 GUARDED_SEEDS = 1_000
-_PARTS = ("operations", "faults", "invariants")
-_COUNTED = (*_PARTS, "succeeded")
+_TABLES = ("operations", "faults", "invariants")
+_COUNTED = (*_TABLES, "succeeded")
 _NAME_WIDTH = 58
 
 
@@ -85,7 +85,7 @@ class Summary:
         ]
 
     def __str__(self) -> str:
-        blocks = [self._head(), *map(self._table, _PARTS)]
+        blocks = [self._head(), *map(self._table, _TABLES)]
         if never := self.list_unexercised():
             blocks.append("never: " + ", ".join(never))
         for seed, violation in sorted(self.violations.items()):

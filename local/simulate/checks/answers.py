@@ -32,8 +32,8 @@ def no_secret_answered(observed: Observed) -> Iterator[str | None]:
         is_secret = CANARY in json.dumps(answer.body)
         yield f"{answer.method} {answer.target}: {answer.body}" if is_secret else None
     for record in observed.records.values():
-        shown = json.dumps(asdict(record))
-        yield f"task {record.name}: {shown}" if CANARY in shown else None
+        text = json.dumps(asdict(record))
+        yield f"task {record.name}: {text}" if CANARY in text else None
 
 
 def no_secret_sent(observed: Observed) -> Iterator[str | None]:

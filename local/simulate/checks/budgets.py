@@ -45,13 +45,13 @@ def is_right_cost(reservation: Reservation, *, is_known: bool) -> bool:
 
 def budgets_recounted(observed: Observed) -> Iterator[str | None]:
     """`/budgets` shows the spend, the reservations and the calls that were recorded."""
-    for name, shown in observed.derived.budgets.items():
-        key = f"budget#{name}#{shown['day']}"
+    for name, budget in observed.derived.budgets.items():
+        key = f"budget#{name}#{budget['day']}"
         made = [one for one in observed.ledger.reservations if one.key == key]
         spent = sum(one.settled for one in made if one.settled is not None)
         held = sum(one.max_cost for one in made if one.settled is None)
         recount = (to_dollars(spent), to_dollars(held), len(made))
-        counted = (shown["spend"], shown["reserved"], shown["calls"])
+        counted = (budget["spend"], budget["reserved"], budget["calls"])
         yield None if counted == recount else f"{key} shows {counted}, the recount {recount}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from duecourse.domain.tasks.event import EventType
 from duecourse.domain.time.instant import from_text
 
 from local.simulate.observed import Observed
@@ -44,12 +45,12 @@ def admitted(observed: Observed) -> Iterator[str | None]:
 
 def _list_resolved(record: TaskRecord) -> set[str]:
     """Return the runs of which a person said whether their effect had happened."""
-    resolved = (event for event in record.history if event["type"] == "task:resolved")
+    resolved = (event for event in record.history if event["type"] == EventType.TASK_RESOLVED)
     return {event["detail"]["run_id"] for event in resolved}
 
 
-def _can_have_effect(run: Json, resolved: set[str]) -> bool:
-    return run["mutation"]["status"] in _ADMITTED or run["id"] in resolved
+def _can_have_effect(run: Json, resolved_ids: set[str]) -> bool:
+    return run["mutation"]["status"] in _ADMITTED or run["id"] in resolved_ids
 
 
 def emitted(observed: Observed) -> Iterator[str | None]:

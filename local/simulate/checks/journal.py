@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import pairwise
 
+from duecourse.domain.tasks.event import EventType
 from duecourse.domain.time.instant import from_text
 
 from local.simulate.observed import Observed
@@ -14,10 +15,10 @@ from local.simulate.task_records import Json
 
 # By the status of a task: the event that its history must end with, among these.
 LAST_EVENT = {
-    "delivered": "task:delivered",
-    "completed": "task:completed",
-    "failed": "task:failed",
-    "cancelled": "task:cancelled",
+    "delivered": EventType.TASK_DELIVERED,
+    "completed": EventType.TASK_COMPLETED,
+    "failed": EventType.TASK_FAILED,
+    "cancelled": EventType.TASK_CANCELLED,
 }
 _ENDS = frozenset(LAST_EVENT.values())
 
@@ -78,7 +79,7 @@ def history_in_order(observed: Observed) -> Iterator[str | None]:
     """The history is ordered by the clocks that its events were told by."""
     for record in observed.records.values():
         times = [from_text(event["at"]) for event in record.history]
-        is_first = bool(record.history) and record.history[0]["type"] == "task:created"
+        is_first = bool(record.history) and record.history[0]["type"] == EventType.TASK_CREATED
         is_ordered = all(one <= other + observed.max_skew for one, other in pairwise(times))
         yield None if is_first and is_ordered else f"task {record.name}: history {times}"
 
@@ -90,7 +91,7 @@ def history_names_runs(observed: Observed) -> Iterator[str | None]:
         if task_id in removed:
             continue  # it was deleted, and created again by a repeated request
         expected = sorted(_run_ids(observed, task_id))
-        starts = (event for event in record.history if event["type"] == "task:started")
+        starts = (event for event in record.history if event["type"] == EventType.TASK_STARTED)
         started = sorted(event["detail"]["run_id"] for event in starts)
         listed = sorted(run["id"] for run in record.runs)
         text = f"task {record.name} ran {expected}, its history has {started}, its runs {listed}"

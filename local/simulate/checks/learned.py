@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from duecourse.domain.origin import Origin
+from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 
@@ -15,9 +16,11 @@ from local.simulate.observed import Observed, changes_of_tasks
 from local.simulate.task_records import TaskRecord
 
 # What is learned from the first reading of a failure stays after these.
-CORRECTING = frozenset({"task:reclassified", "task:corrected", "task:resolved"})
+CORRECTING = frozenset(
+    {EventType.TASK_RECLASSIFIED, EventType.TASK_CORRECTED, EventType.TASK_RESOLVED}
+)
 _NOT_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
-_DONE = (Status.DELIVERED, Status.COMPLETED)
+_SUCCESSES = (Status.DELIVERED, Status.COMPLETED)
 
 
 def is_corrected(record: TaskRecord) -> bool:
@@ -61,12 +64,12 @@ def patterns_recounted(observed: Observed) -> Iterator[str | None]:
             spare += len(record.runs)
         else:
             recount.add(record)
-    shown = {(one["policy"], one["fingerprint"]): one for one in observed.derived.patterns}
-    for key in sorted({*shown, *recount.seen}):
+    listed = {(one["policy"], one["fingerprint"]): one for one in observed.derived.patterns}
+    for key in sorted({*listed, *recount.seen}):
         expected = recount.seen[key], recount.tried[key], recount.worked[key]
-        one = shown.get(key, {"count": 0, "tried": 0, "worked": 0})
+        one = listed.get(key, {"count": 0, "tried": 0, "worked": 0})
         counted = one["count"], one["tried"], one["worked"]
-        is_hidden = spare > 0 and key not in shown
+        is_hidden = spare > 0 and key not in listed
         is_right = is_hidden or all(
             0 <= n - least <= spare for n, least in zip(counted, expected, strict=True)
         )
@@ -113,7 +116,7 @@ def _count_failures(observed: Observed, writes: Sequence[tuple[Any, Any]]) -> in
             count += _is_blamed(observed, new)
         elif old.run != new.run and new.run.ended_at is not None:
             return None  # corrected
-        elif new.status in _DONE and old.status is not new.status:
+        elif new.status in _SUCCESSES and old.status is not new.status:
             return None  # a person says that it is done
     return count
 

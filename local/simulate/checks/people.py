@@ -79,7 +79,7 @@ def _is_end(old: Any, new: Any) -> bool:
     return has_ended and old.status is not new.status and new.review_of is None
 
 
-def told_once(observed: Observed) -> Iterator[str | None]:
+def notified_once(observed: Observed) -> Iterator[str | None]:
     if observed.was_repeated_by_fault(*_REPEATING_PLACES):
         return
     notifications = [
@@ -94,7 +94,7 @@ def messages_answered(observed: Observed) -> Iterator[str | None]:
     """Each message in chat that was accepted has a reply, unless it is a dead letter."""
     replies = Counter(one.target for one in observed.sent if not one.key)
     has_lost_message = any(letter.queue is Queue.CHAT for letter in observed.dead_letters)
-    for sender, count in observed.said.items():
+    for sender, count in observed.message_counts.items():
         is_answered = replies[sender] >= count or has_lost_message
         yield (
             None if is_answered else f"{sender} wrote {count} times, got {replies[sender]} replies"

@@ -22,13 +22,13 @@ from local.simulate.workload.operation_kind import (
 )
 
 _CATEGORIES = ("transient", "code_error", "timeout", "unknown")
-_PARTS = ("", "/runs", "/history", "/errors")
-_READS = tuple(f"GET /tasks/<task_id>{part}" for part in _PARTS)
+_SUFFIXES = ("", "/runs", "/history", "/errors")
+_READS = tuple(f"GET /tasks/<task_id>{part}" for part in _SUFFIXES)
 
 
 def _post(action: str, body: Any = None) -> Run:
-    def run(actor: Actor, given: Arguments) -> None:
-        if task_id := actor.task_id(given["task"]):
+    def run(actor: Actor, arguments: Arguments) -> None:
+        if task_id := actor.task_id(arguments["task"]):
             answer = actor.call("POST", f"/tasks/{task_id}/{action}", body)
             if action == "cancel":
                 actor.note_cancelled(task_id, answer)
@@ -37,9 +37,9 @@ def _post(action: str, body: Any = None) -> Run:
 
 
 def _twice(run: Run) -> Run:
-    def run_twice(actor: Actor, given: Arguments) -> None:
-        run(actor, given)
-        run(actor, given)
+    def run_twice(actor: Actor, arguments: Arguments) -> None:
+        run(actor, arguments)
+        run(actor, arguments)
 
     return run_twice
 
@@ -52,13 +52,13 @@ def _draw_edit(draft: Draft) -> Arguments:
     return {**draw_task(draft), "changes": changes}
 
 
-def _run_edit(actor: Actor, given: Arguments) -> None:
-    if task_id := actor.task_id(given["task"]):
-        actor.call("PATCH", f"/tasks/{task_id}", given["changes"])
+def _run_edit(actor: Actor, arguments: Arguments) -> None:
+    if task_id := actor.task_id(arguments["task"]):
+        actor.call("PATCH", f"/tasks/{task_id}", arguments["changes"])
 
 
-def _run_delete(actor: Actor, given: Arguments) -> None:
-    if task_id := actor.task_id(given["task"]):
+def _run_delete(actor: Actor, arguments: Arguments) -> None:
+    if task_id := actor.task_id(arguments["task"]):
         response = actor.call("DELETE", f"/tasks/{task_id}")
         actor.note_deleted(task_id, response)
 
@@ -67,38 +67,38 @@ def _draw_resolution(draft: Draft) -> Arguments:
     return {**draw_task(draft), "outcome": draft.rng.choice(("applied", "not_applied", "skip"))}
 
 
-def _run_resolve(actor: Actor, given: Arguments) -> None:
-    _post("resolve", {"outcome": given["outcome"]})(actor, given)
+def _run_resolve(actor: Actor, arguments: Arguments) -> None:
+    _post("resolve", {"outcome": arguments["outcome"]})(actor, arguments)
 
 
 def _draw_reclassification(draft: Draft) -> Arguments:
     return {**draw_task(draft), "category": draft.rng.choice(_CATEGORIES)}
 
 
-def _run_reclassify(actor: Actor, given: Arguments) -> None:
-    _post("reclassify", {"category": given["category"]})(actor, given)
+def _run_reclassify(actor: Actor, arguments: Arguments) -> None:
+    _post("reclassify", {"category": arguments["category"]})(actor, arguments)
 
 
-def _run_read(actor: Actor, given: Arguments) -> None:
-    if task_id := actor.task_id(given["task"]):
-        for part in _PARTS:
+def _run_read(actor: Actor, arguments: Arguments) -> None:
+    if task_id := actor.task_id(arguments["task"]):
+        for part in _SUFFIXES:
             actor.call("GET", f"/tasks/{task_id}{part}")
 
 
-def _run_end_review(actor: Actor, given: Arguments) -> None:
+def _run_end_review(actor: Actor, arguments: Arguments) -> None:
     """Run the review of the task's specification at once, or cancel it."""
-    task_id = actor.task_id(given["task"])
+    task_id = actor.task_id(arguments["task"])
     found = (actor.call("GET", "/tasks").body or {}) if task_id else {}
     reviews = [one for one in found.get("items", ()) if one["review_of"] == task_id]
     for review in reviews[:1]:
-        actor.call("POST", f"/tasks/{review['id']}/{given['action']}")
+        actor.call("POST", f"/tasks/{review['id']}/{arguments['action']}")
 
 
 def _draw_end_review(draft: Draft) -> Arguments:
     return {**draw_task(draft), "action": draft.rng.choice(("run", "cancel", "retry"))}
 
 
-def _run_cancel_all(actor: Actor, _given: Arguments) -> None:
+def _run_cancel_all(actor: Actor, _arguments: Arguments) -> None:
     """Cancel everything that is pending, page by page."""
     cursor: str | None = ""
     while cursor is not None:

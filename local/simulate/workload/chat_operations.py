@@ -18,10 +18,10 @@ from local.simulate.workload.operation_kind import (
 def _say_about(text: str) -> Run:
     """Return an operation that says a command about a task, as its owner."""
 
-    def run(actor: Actor, given: Arguments) -> None:
-        if task_id := actor.task_id(given["task"]):
-            said = text.format(task_id[:8], **given)
-            actor.say(said, sender=actor.sender_of(given["task"]))
+    def run(actor: Actor, arguments: Arguments) -> None:
+        if task_id := actor.task_id(arguments["task"]):
+            command = text.format(task_id[:8], **arguments)
+            actor.say(command, sender=actor.sender_of(arguments["task"]))
 
     return run
 
@@ -39,8 +39,8 @@ def _one_of(texts: Sequence[str]) -> OperationKind:
     return OperationKind(1, draw, _run_say, (texts[0].split()[0],))
 
 
-def _run_say(actor: Actor, given: Arguments) -> None:
-    actor.say(given["text"], sender=given["sender"])
+def _run_say(actor: Actor, arguments: Arguments) -> None:
+    actor.say(arguments["text"], sender=arguments["sender"])
 
 
 def _draw_remind(draft: Draft) -> Arguments:
@@ -62,21 +62,21 @@ def _draw_forget(draft: Draft) -> Arguments:
     return {**draw_sender(draft), "is_confirmed": draft.rng.random() < 0.5}
 
 
-def _run_forget(actor: Actor, given: Arguments) -> None:
-    actor.say("/forget me", sender=given["sender"])
-    if given["is_confirmed"]:
-        actor.forgotten.add(given["sender"])
-        actor.say("/forget me yes", sender=given["sender"])
+def _run_forget(actor: Actor, arguments: Arguments) -> None:
+    actor.say("/forget me", sender=arguments["sender"])
+    if arguments["is_confirmed"]:
+        actor.forgotten.add(arguments["sender"])
+        actor.say("/forget me yes", sender=arguments["sender"])
 
 
 def _draw_quiet(draft: Draft) -> Arguments:
     return {**draw_sender(draft), "hours": draft.rng.choice(_QUIET_HOURS)}
 
 
-def _run_quiet(actor: Actor, given: Arguments) -> None:
+def _run_quiet(actor: Actor, arguments: Arguments) -> None:
     """Set quiet hours. They need a zone first."""
-    actor.say("/timezone UTC", sender=given["sender"])
-    actor.say(f"/quiet {given['hours']}".rstrip(), sender=given["sender"])
+    actor.say("/timezone UTC", sender=arguments["sender"])
+    actor.say(f"/quiet {arguments['hours']}".rstrip(), sender=arguments["sender"])
 
 
 def _draw_press(draft: Draft) -> Arguments:
@@ -85,14 +85,14 @@ def _draw_press(draft: Draft) -> Arguments:
     return {"message": part, "button": button, "times": draft.rng.choice((1, 2))}
 
 
-def _run_press(actor: Actor, given: Arguments) -> None:
-    shown = [one for one in actor.sent if one.content.buttons]
-    if not shown:
+def _run_press(actor: Actor, arguments: Arguments) -> None:
+    messages = [one for one in actor.sent if one.content.buttons]
+    if not messages:
         return
-    message = shown[min(int(given["message"] * len(shown)), len(shown) - 1)]
+    message = messages[min(int(arguments["message"] * len(messages)), len(messages) - 1)]
     buttons = message.content.buttons
-    command = buttons[given["button"] % len(buttons)].command
-    for _ in range(given["times"]):
+    command = buttons[arguments["button"] % len(buttons)].command
+    for _ in range(arguments["times"]):
         actor.say(command, sender=message.target)
 
 

@@ -46,9 +46,9 @@ def draw_reminder(draft: Draft) -> Arguments:
     return {"new": draft.new_task(), "in": draft.delay(), "sender": draft.sender()}
 
 
-def run_reminder(actor: Actor, given: Arguments) -> None:
-    fields = select(given, "in", "repeat")
-    actor.create(given["new"], fields, sender=given["sender"])
+def run_reminder(actor: Actor, arguments: Arguments) -> None:
+    fields = select(arguments, "in", "repeat")
+    actor.create(arguments["new"], fields, sender=arguments["sender"])
 
 
 def _draw_in_zone(draft: Draft) -> Arguments:
@@ -57,14 +57,14 @@ def _draw_in_zone(draft: Draft) -> Arguments:
     due_at = draft.starts_at.astimezone(ZoneInfo(zone)) + timedelta(
         seconds=draft.rng.randint(70, 130)
     )
-    given = {"new": draft.new_task(), "sender": draft.sender(), "timezone": zone}
+    arguments = {"new": draft.new_task(), "sender": draft.sender(), "timezone": zone}
     repeat = {"repeat": "*/3 * * * *"} if draft.rng.random() < 0.4 else {}
-    return {**given, "due_at": due_at.replace(tzinfo=None).isoformat(), **repeat}
+    return {**arguments, "due_at": due_at.replace(tzinfo=None).isoformat(), **repeat}
 
 
-def _run_in_zone(actor: Actor, given: Arguments) -> None:
-    fields = select(given, "due_at", "timezone", "repeat")
-    actor.create(given["new"], fields, sender=given["sender"])
+def _run_in_zone(actor: Actor, arguments: Arguments) -> None:
+    fields = select(arguments, "due_at", "timezone", "repeat")
+    actor.create(arguments["new"], fields, sender=arguments["sender"])
 
 
 def _draw_action(draft: Draft) -> Arguments:
@@ -100,9 +100,9 @@ def _draw_with_budget(draft: Draft) -> Arguments:
 
 def _draw_with_spec(draft: Draft) -> Arguments:
     """Draw an action with a specification. Code errors let it be reviewed."""
-    given = {**_draw_failing_action(draft), "spec": SPEC}
-    script = draft.rng.choice((given["script"], REVIEWED_SCRIPT, CODE_ERROR_SCRIPT))
-    return {**given, "script": script}
+    arguments = {**_draw_failing_action(draft), "spec": SPEC}
+    script = draft.rng.choice((arguments["script"], REVIEWED_SCRIPT, CODE_ERROR_SCRIPT))
+    return {**arguments, "script": script}
 
 
 def _draw_with_verifier(draft: Draft) -> Arguments:
@@ -117,21 +117,21 @@ def _draw_to_verify(draft: Draft) -> Arguments:
     return {**_draw_action(draft), "script": 0, "verify": True}
 
 
-def _run_action(actor: Actor, given: Arguments) -> None:
-    payload = _action_payload(given)
-    options = {name: given[name] for name in _ACTION_FIELDS if given.get(name)}
-    fields = {"in": given["in"], "type": "action", "payload": payload, **options}
-    actor.create(given["new"], fields, sender=given["sender"])
+def _run_action(actor: Actor, arguments: Arguments) -> None:
+    payload = _action_payload(arguments)
+    options = {name: arguments[name] for name in _ACTION_FIELDS if arguments.get(name)}
+    fields = {"in": arguments["in"], "type": "action", "payload": payload, **options}
+    actor.create(arguments["new"], fields, sender=arguments["sender"])
 
 
-def _action_payload(given: Arguments) -> dict[str, Any]:
-    script = SCRIPTS[given["script"]]
-    if "cost" in given:
-        script = with_cost(script, given["cost"])
+def _action_payload(arguments: Arguments) -> dict[str, Any]:
+    script = SCRIPTS[arguments["script"]]
+    if "cost" in arguments:
+        script = with_cost(script, arguments["cost"])
     payload: dict[str, Any] = {"provider": "scripted", "script": script}
-    payload |= select(given, "budget", "max_cost", "spec")
-    if "verdict" in given:
-        reply = f"Checked.\nACTION_OUTCOME: {given['verdict']}"
+    payload |= select(arguments, "budget", "max_cost", "spec")
+    if "verdict" in arguments:
+        reply = f"Checked.\nACTION_OUTCOME: {arguments['verdict']}"
         payload["verifier"] = {"provider": "scripted", "script": [{"reply": reply}]}
     return payload
 
@@ -145,16 +145,16 @@ def _draw_unknown(draft: Draft) -> Arguments:
     return {**draw_reminder(draft), "statuses": draft.rng.choice(_UNKNOWN_STATUSES)}
 
 
-def _run_webhook(actor: Actor, given: Arguments) -> None:
+def _run_webhook(actor: Actor, arguments: Arguments) -> None:
     """Create a webhook with secrets wherever a receiver may want some."""
-    path = "-".join(map(str, given["statuses"]))
+    path = "-".join(map(str, arguments["statuses"]))
     payload = {
-        "url": f"https://receiver.example/{given['new']}/{path}?token={CANARY}-query",
+        "url": f"https://receiver.example/{arguments['new']}/{path}?token={CANARY}-query",
         "headers": {"authorization": f"Bearer {CANARY}-header", "x-caller": f"{CANARY}-id"},
         "body": {"password": f"{CANARY}-body"},
     }
-    fields = {"in": given["in"], "type": "webhook", "payload": payload}
-    actor.create(given["new"], fields, sender=given["sender"])
+    fields = {"in": arguments["in"], "type": "webhook", "payload": payload}
+    actor.create(arguments["new"], fields, sender=arguments["sender"])
 
 
 CREATE_OPERATIONS: Mapping[str, OperationKind] = {

@@ -76,5 +76,5 @@ def draw_sender(draft: Draft) -> Arguments:
     return {"sender": draft.sender()}
 
 
-def select(given: Arguments, *names: str) -> Arguments:
-    return {name: given[name] for name in names if name in given}
+def select(arguments: Arguments, *names: str) -> Arguments:
+    return {name: arguments[name] for name in names if name in arguments}

@@ -55,22 +55,22 @@ def draw_calendar(draft: Draft) -> Arguments:
     repeat = draft.rng.choice(draft.rng.choice((_NAMED, _NAMED, _CRON, _RRULE)))
     change = _CHANGES.get((draft.starts_at.month, draft.starts_at.day))
     if change is not None and draft.rng.random() < 0.5:
-        given = _draw(draft, repeat, change[0])
-        day = datetime.fromisoformat(given["due_at"]).date() + timedelta(days=1)
-        return {**given, "due_at": datetime.combine(day, change[1]).isoformat()}
-    given = _draw(draft, repeat, draft.rng.choice(ZONES))
+        arguments = _draw(draft, repeat, change[0])
+        day = datetime.fromisoformat(arguments["due_at"]).date() + timedelta(days=1)
+        return {**arguments, "due_at": datetime.combine(day, change[1]).isoformat()}
+    arguments = _draw(draft, repeat, draft.rng.choice(ZONES))
     if draft.rng.random() < 0.5:
-        given["due_at"] = _draw_later(draft, given["due_at"])
-    return given
+        arguments["due_at"] = _draw_later(draft, arguments["due_at"])
+    return arguments
 
 
 def _draw(draft: Draft, repeat: str, zone: str) -> Arguments:
-    given = {"new": draft.new_task(), "sender": draft.sender()}
+    arguments = {"new": draft.new_task(), "sender": draft.sender()}
     seconds = draft.at + draft.rng.randint(_MIN_SECONDS, _MAX_SECONDS)
     due_at = (draft.starts_at + timedelta(seconds=int(seconds))).astimezone(ZoneInfo(zone))
     kind = {"type": "action"} if draft.rng.random() < 0.2 else {}
     wall = due_at.replace(tzinfo=None).isoformat()
-    return {**given, "due_at": wall, "timezone": zone, "repeat": repeat, **kind}
+    return {**arguments, "due_at": wall, "timezone": zone, "repeat": repeat, **kind}
 
 
 def _draw_later(draft: Draft, wall: str) -> str:
@@ -79,11 +79,11 @@ def _draw_later(draft: Draft, wall: str) -> str:
     return datetime.combine(later, draft.rng.choice(_TIMES)).isoformat()
 
 
-def _run_series(actor: Actor, given: Arguments) -> None:
-    fields = select(given, "due_at", "timezone", "repeat", "type")
+def _run_series(actor: Actor, arguments: Arguments) -> None:
+    fields = select(arguments, "due_at", "timezone", "repeat", "type")
     if "type" in fields:
         fields["payload"] = {"provider": "scripted", "script": SCRIPTS[0]}
-    actor.create(given["new"], fields, sender=given["sender"])
+    actor.create(arguments["new"], fields, sender=arguments["sender"])
 
 
 SERIES_OPERATIONS: Mapping[str, OperationKind] = {

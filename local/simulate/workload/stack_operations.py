@@ -35,7 +35,7 @@ _EXPLAINED = {"policy": "agent", "message": "Too Many Requests", "status": 429, 
 
 
 def _read(paths: Mapping[str, str]) -> OperationKind:
-    def run(actor: Actor, _given: Arguments) -> None:
+    def run(actor: Actor, _arguments: Arguments) -> None:
         for path in paths.values():
             actor.call("GET", path)
 
@@ -43,7 +43,7 @@ def _read(paths: Mapping[str, str]) -> OperationKind:
 
 
 def _post(path: str, body: Arguments | None = None) -> OperationKind:
-    def run(actor: Actor, _given: Arguments) -> None:
+    def run(actor: Actor, _arguments: Arguments) -> None:
         actor.call("POST", path, body)
 
     return OperationKind(1, draw_nothing, run, (f"POST {path}",))
@@ -53,27 +53,27 @@ def _draw_limit(draft: Draft) -> Arguments:
     return {"budget": draft.rng.choice(BUDGETS), "limit": draft.rng.choice((0, 0.3, 0.6, 5))}
 
 
-def _run_limit(actor: Actor, given: Arguments) -> None:
-    actor.set_limit(given["budget"], given["limit"])
+def _run_limit(actor: Actor, arguments: Arguments) -> None:
+    actor.set_limit(arguments["budget"], arguments["limit"])
 
 
 def _draw_subject(draft: Draft) -> Arguments:
     return {"subject": draft.rng.choice(SUBJECTS)}
 
 
-def _run_reset(actor: Actor, given: Arguments) -> None:
-    actor.call("POST", f"/subjects/{given['subject']}/reset")
+def _run_reset(actor: Actor, arguments: Arguments) -> None:
+    actor.call("POST", f"/subjects/{arguments['subject']}/reset")
 
 
-def _run_forget_pattern(actor: Actor, _given: Arguments) -> None:
+def _run_forget_pattern(actor: Actor, _arguments: Arguments) -> None:
     found = actor.call("GET", "/patterns").body or {}
     for pattern in found.get("items", [])[:1]:
         actor.call("DELETE", f"/patterns/{pattern['policy']}/{pattern['fingerprint']}")
 
 
-def _run_poison(actor: Actor, given: Arguments) -> None:
+def _run_poison(actor: Actor, arguments: Arguments) -> None:
     """Put a message into a queue that no function can read. It becomes a dead letter."""
-    actor.send_message(given["queue"], "no message of ours")
+    actor.send_message(arguments["queue"], "no message of ours")
     actor.note_success("send")
 
 
@@ -81,18 +81,18 @@ def _draw_poison(draft: Draft) -> Arguments:
     return {"queue": draft.rng.choice(("WorkQueue", "FailuresQueue", "SlowWorkQueue"))}
 
 
-def _run_drop_letter(actor: Actor, _given: Arguments) -> None:
+def _run_drop_letter(actor: Actor, _arguments: Arguments) -> None:
     found = actor.call("GET", "/dead-letters").body or {}
     ids = [letter["id"] for letter in found.get("items", [])[:1]]
     actor.call("POST", "/dead-letters/drop", {"ids": ids})
 
 
-def _run_forget_sender(actor: Actor, given: Arguments) -> None:
-    actor.forgotten.add(given["sender"])
-    actor.call("POST", "/senders/forget", {"channel": "console", "sender_id": given["sender"]})
+def _run_forget_sender(actor: Actor, arguments: Arguments) -> None:
+    actor.forgotten.add(arguments["sender"])
+    actor.call("POST", "/senders/forget", {"channel": "console", "sender_id": arguments["sender"]})
 
 
-def _run_redeploy(actor: Actor, _given: Arguments) -> None:
+def _run_redeploy(actor: Actor, _arguments: Arguments) -> None:
     actor.redeploy()
     actor.note_success("deploy")
 

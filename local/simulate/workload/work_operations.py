@@ -43,12 +43,12 @@ def _draw_enrich(draft: Draft) -> Arguments:
     return {**draw_reminder(draft), "script": script, **options}
 
 
-def _run_enrich(actor: Actor, given: Arguments) -> None:
-    script = ENRICH_SCRIPTS[given["script"]]
+def _run_enrich(actor: Actor, arguments: Arguments) -> None:
+    script = ENRICH_SCRIPTS[arguments["script"]]
     payload: dict[str, Any] = {"provider": "scripted", "schema": _SCHEMA, "input": {"text": "Ah."}}
-    payload |= select(given, "tell", "budget", "max_cost")
-    payload["script"] = with_cost(script, given["cost"]) if "cost" in given else script
-    _create(actor, given, "enrich", payload, **select(given, "subject"))
+    payload |= select(arguments, "tell", "budget", "max_cost")
+    payload["script"] = with_cost(script, arguments["cost"]) if "cost" in arguments else script
+    _create(actor, arguments, "enrich", payload, **select(arguments, "subject"))
 
 
 def _draw_lambda(draft: Draft) -> Arguments:
@@ -56,9 +56,9 @@ def _draw_lambda(draft: Draft) -> Arguments:
     return {**draw_reminder(draft), "outcomes": outcomes, "verify": draft.rng.random() < 0.15}
 
 
-def _run_lambda(actor: Actor, given: Arguments) -> None:
-    payload = {"function": LAMBDA_NAME, "input": {"outcomes": given["outcomes"]}}
-    _create(actor, given, "lambda", payload, verify=given["verify"])
+def _run_lambda(actor: Actor, arguments: Arguments) -> None:
+    payload = {"function": LAMBDA_NAME, "input": {"outcomes": arguments["outcomes"]}}
+    _create(actor, arguments, "lambda", payload, verify=arguments["verify"])
 
 
 def _draw_lamp(draft: Draft) -> Arguments:
@@ -75,14 +75,16 @@ def _draw_buggy_lamp(draft: Draft) -> Arguments:
     return {**_draw_lamp(draft), "type": "lamp", "bug": draft.rng.choice(("prepare", "mutate"))}
 
 
-def _run_lamp(actor: Actor, given: Arguments) -> None:
-    payload = select(given, "outcomes", "bug")
-    _create(actor, given, given["type"], payload, verify=given["verify"])
+def _run_lamp(actor: Actor, arguments: Arguments) -> None:
+    payload = select(arguments, "outcomes", "bug")
+    _create(actor, arguments, arguments["type"], payload, verify=arguments["verify"])
 
 
-def _create(actor: Actor, given: Arguments, kind: str, payload: Arguments, **options: Any) -> None:
-    fields = {"in": given["in"], "type": kind, "payload": payload, **options}
-    actor.create(given["new"], fields, sender=given["sender"])
+def _create(
+    actor: Actor, arguments: Arguments, kind: str, payload: Arguments, **options: Any
+) -> None:
+    fields = {"in": arguments["in"], "type": kind, "payload": payload, **options}
+    actor.create(arguments["new"], fields, sender=arguments["sender"])
 
 
 WORK_OPERATIONS: Mapping[str, OperationKind] = {

@@ -19,11 +19,11 @@ class IndexLag:
 
     def change(self, index: Index, key: Key, old: Item | None, new: Item | None) -> None:
         if key in index.outdated:
-            shown, until = index.outdated[key]
+            visible, until = index.outdated[key]
             if until > self.now():
                 return  # an outdated item shows all its writes at once
             del index.outdated[key]
-            index.change(key, shown, old)
+            index.change(key, visible, old)
         if not index.shows_change(old, new):
             return
         if seconds := self.draw(index):
@@ -34,7 +34,7 @@ class IndexLag:
     def catch_up(self, index: Index, items: dict[Key, Item]) -> None:
         """Show the items whose time has come as they are in the table."""
         now = self.now()
-        for key, (shown, until) in list(index.outdated.items()):
+        for key, (visible, until) in list(index.outdated.items()):
             if until <= now:
                 del index.outdated[key]
-                index.change(key, shown, items.get(key))
+                index.change(key, visible, items.get(key))

@@ -42,5 +42,5 @@ class Index:
 
     def read(self, key: Key, items: dict[Key, Item]) -> Item:
         """Return an item that has an entry, as the index shows it."""
-        shown, _until = self.outdated.get(key, (None, 0.0))
-        return self.project(items[key] if shown is None else shown)
+        visible, _until = self.outdated.get(key, (None, 0.0))
+        return self.project(items[key] if visible is None else visible)

@@ -15,13 +15,13 @@ from duecourse.domain.time.instant import to_text
 
 from local.simulate.checks.cancellation import acknowledged_stored, none_after
 from local.simulate.observed import Effect, Observed
-from tests.unit.local.simulate.test_changes import AGAIN, NOW, PENDING, RETRIED, RUN
+from tests.unit.local.simulate.test_changes import AGAIN, NOW, PENDING, RETRYING, RUN
 
 SECOND = timedelta(seconds=1)
 
 
 def observe(run_status: RunStatus, effect_at: datetime, *more: Task) -> Observed:
-    ended = replace(RETRIED, run=RUN.end(run_status, at=NOW))
+    ended = replace(RETRYING, run=RUN.end(run_status, at=NOW))
     tasks = [PENDING, ended, ended.move_to(Status.CANCELLED), *more]
     changes = [
         SimpleNamespace(task_id=new.id, old=old, new=new, written_at=NOW + number * SECOND)

@@ -40,8 +40,8 @@ RUN = Run(
 )
 RUNNING = replace(PENDING, run=RUN).move_to(Status.IN_PROGRESS)
 FAILED_ONCE = replace(RUNNING, run=RUN.end(RunStatus.PAUSED_TRANSIENT, at=NOW), retry_count=0)
-RETRIED = FAILED_ONCE.move_to(Status.PENDING)
-AGAIN = replace(RETRIED, run=replace(RUN, id="run-2")).move_to(Status.IN_PROGRESS)
+RETRYING = FAILED_ONCE.move_to(Status.PENDING)
+AGAIN = replace(RETRYING, run=replace(RUN, id="run-2")).move_to(Status.IN_PROGRESS)
 
 Check = Callable[[TaskWrite], Iterator[str | None]]
 
@@ -66,7 +66,7 @@ ALL = (
 @pytest.mark.parametrize("check", ALL)
 @pytest.mark.parametrize(
     ("old", "new"),
-    [(None, PENDING), (PENDING, RUNNING), (RUNNING, RETRIED), (RETRIED, AGAIN)],
+    [(None, PENDING), (PENDING, RUNNING), (RUNNING, RETRYING), (RETRYING, AGAIN)],
 )
 def test_writes_of_the_product_are_right(check: Check, old: Task | None, new: Task) -> None:
     assert find(check, old, new) == []
@@ -81,7 +81,7 @@ def test_writes_of_the_product_are_right(check: Check, old: Task | None, new: Ta
         (changes.version_grows, PENDING, replace(RUNNING, version=3), "version 3 follows 1"),
         (changes.one_active_run, RUNNING, AGAIN, "replaced before its end"),
         (changes.one_active_run, RUNNING, replace(RUNNING, status=Status.PENDING), "is open"),
-        (changes.one_active_run, RETRIED, replace(RETRIED, status=Status.IN_PROGRESS), "ended"),
+        (changes.one_active_run, RETRYING, replace(RETRYING, status=Status.IN_PROGRESS), "ended"),
         (changes.retries_counted, RUNNING, replace(RUNNING, retry_count=1), "0 to 1"),
         (
             changes.unknown_kept,
@@ -102,8 +102,8 @@ def test_a_wrong_write_is_found(check: Check, old: Task | None, new: Task, text:
 
 
 def test_a_run_that_ended_before_is_not_open_again() -> None:
-    assert find(changes.ended_for_good, RETRIED, RUNNING, ended={"run-1"}) != []
-    assert find(changes.ended_for_good, RETRIED, AGAIN, ended={"run-1"}) == []
+    assert find(changes.ended_for_good, RETRYING, RUNNING, ended={"run-1"}) != []
+    assert find(changes.ended_for_good, RETRYING, AGAIN, ended={"run-1"}) == []
 
 
 def test_a_claim_before_the_due_time_is_found() -> None:

@@ -73,7 +73,7 @@ def test_a_request_without_a_time_has_no_oracle() -> None:
     assert expected_series({"due_at": "2026-02-17T12:05:00"}) is None
 
 
-def test_slow_series_are_told_from_fast_ones() -> None:
+def test_a_slow_series_is_distinguished_from_a_fast_one() -> None:
     until = datetime(2026, 4, 28, tzinfo=UTC)
     anchor, zone = datetime(2026, 2, 17, 12, 5), ZoneInfo("UTC")  # noqa: DTZ001
     assert ExpectedSeries("daily", anchor, zone).is_slow(until, 75)

@@ -75,7 +75,7 @@ class Actor:
     said_texts: list[str] = field(default_factory=list)
     created: dict[int, Created] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
-    is_deletion_unknown: set[str] = field(default_factory=set)
+    possibly_deleted: set[str] = field(default_factory=set)
     sent: Sequence[Any] = ()
     cancelled: dict[str, datetime] = field(default_factory=dict)
     forgotten: set[str] = field(default_factory=set)
@@ -173,7 +173,7 @@ class Actor:
 
     def note_deleted(self, task_id: str, answer: Answer) -> None:
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            self.is_deletion_unknown.add(task_id)
+            self.possibly_deleted.add(task_id)
         elif answer.status < HTTPStatus.BAD_REQUEST:
             self.deleted.add(task_id)
 

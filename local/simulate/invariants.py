@@ -45,7 +45,7 @@ class Invariant:
 
 INVARIANTS = (
     Invariant("an accepted task exists", tasks.accepted_exist),
-    Invariant("a request with a key creates one task", tasks.created_once),
+    Invariant("no two requests get the same task", tasks.created_apart),
     Invariant("no task is stuck", tasks.not_stuck),
     Invariant("every task that waits says why and until when", waits.reasons_stated),
     Invariant("late only while faults last", tasks.late_only_with_faults),

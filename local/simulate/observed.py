@@ -87,7 +87,7 @@ class Observed:
         return cls(
             created=dict(actor.created),
             records=found,
-            deleted=missing & (actor.deleted | actor.is_deletion_unknown | _list_forgotten(actor)),
+            deleted=missing & (actor.deleted | actor.possibly_deleted | _list_forgotten(actor)),
             forgotten=frozenset(actor.forgotten),
             muted=frozenset(actor.muted),
             cancelled=dict(actor.cancelled),
@@ -113,7 +113,7 @@ class Observed:
             ledger=stack.step_checks.budgets,
             limits_set=list(actor.limits_set),
             failed_invocations=frozenset(stack.faults.failed_invocations),
-            refused_notifications=stack.refused_notifications.is_taken,
+            refused_notifications=stack.refused_notifications.outcomes,
             checked=Counter(stack.step_checks.checked),
             elapsed=stack.elapsed(),
             emitted=_read_emitted(stack),

@@ -11,13 +11,13 @@ QUEUE = "NoticesQueue"
 
 
 class RefusedNotifications:
-    """`is_taken` says of each notification that was refused once whether it was taken later.
+    """`outcomes` says of each notification that was refused once whether it was accepted later.
 
     They are named by their idempotency key and the chat.
     """
 
     def __init__(self) -> None:
-        self.is_taken: dict[tuple[str, str], bool] = {}
+        self.outcomes: dict[tuple[str, str], bool] = {}
 
     def note_call(self, call: Call) -> None:
         if call.operation != "SendMessageBatch" or not call.body["QueueUrl"].endswith(QUEUE):
@@ -25,8 +25,8 @@ class RefusedNotifications:
         refused = {one["Id"] for one in call.reply.get("Failed", ())}
         for entry in call.body["Entries"]:
             name = _name(entry)
-            if entry["Id"] in refused or name in self.is_taken:
-                self.is_taken[name] = entry["Id"] not in refused
+            if entry["Id"] in refused or name in self.outcomes:
+                self.outcomes[name] = entry["Id"] not in refused
 
 
 def _name(entry: dict[str, Any]) -> tuple[str, str]:

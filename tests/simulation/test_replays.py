@@ -1,4 +1,4 @@
-"""Every violation that a simulation has found, replayed: none occurs again."""
+"""Plans that violated an invariant once, replayed: none does so again."""
 
 from __future__ import annotations
 

@@ -43,8 +43,10 @@ def questions_asked(observed: Observed) -> Iterator[str | None]:
 
 def refused_sent_again(observed: Observed) -> Iterator[str | None]:
     """A notification that SQS refused is sent again until SQS takes it."""
-    for (key, target), is_taken in observed.refused_notifications.items():
-        yield None if is_taken else f"the notification {key} to {target} was refused, and is lost"
+    for (key, target), is_accepted in observed.refused_notifications.items():
+        yield (
+            None if is_accepted else f"the notification {key} to {target} was refused, and is lost"
+        )
 
 
 def _check_told(observed: Observed, task: Any) -> Iterator[str | None]:

@@ -24,7 +24,7 @@ def accepted_exist(observed: Observed) -> Iterator[str | None]:
         yield None if is_there else f"task {one.number} was accepted and does not exist"
 
 
-def created_once(observed: Observed) -> Iterator[str | None]:
+def created_apart(observed: Observed) -> Iterator[str | None]:
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     for one in observed.created.values():
         numbers[one.id].append(one.number)

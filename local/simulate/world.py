@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-import random
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
-from random import SystemRandom
 from typing import Any
 from unittest.mock import patch
 
@@ -35,6 +31,7 @@ from local.simulate.outside_work import LAMBDA_NAME, OutsideWork
 from local.simulate.receiver import Receiver
 from local.simulate.refused_entries import RefusedEntries
 from local.simulate.refused_notifications import RefusedNotifications
+from local.simulate.seeded_process import capture_logs, seed_process
 from local.simulate.settling_schedule import PACES, Pace, SettlingSchedule, find_soonest_due
 from local.simulate.start import starts_at
 from local.simulate.step_checks import StepChecks, invocation_number
@@ -95,7 +92,7 @@ class SimulatedStack(Stack):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        with _seeded(self._chance), self._versioned(), _captured_logs(self.log_lines):
+        with seed_process(self._chance), self._versioned(), capture_logs(self.log_lines):
             self.start(log_level="INFO")
             self.calls.on_aws_call = self._record_call
             self._make_aws_hostile()
@@ -241,27 +238,3 @@ class SimulatedStack(Stack):
             self.calls_by_line[len(self.lines)] = call
             self.record(f"{call.function} {number} {call.service}.{call.operation}")
             self.trace.update(call.raw_bytes)
-
-
-@contextmanager
-def _captured_logs(lines: list[str]) -> Iterator[None]:
-    """Collect what the functions log instead of writing it."""
-
-    def emit(handler: logging.StreamHandler[Any], record: logging.LogRecord) -> None:
-        lines.append(handler.format(record))
-
-    with patch.object(logging.StreamHandler, "emit", emit):
-        yield
-
-
-@contextmanager
-def _seeded(chance: Chance) -> Iterator[None]:
-    """Replace the process's sources of chance by seeded ones."""
-    ids = chance.source("ids")
-    jitter = chance.source("jitter")
-    random.seed(chance.seed)
-    with (
-        patch.object(uuid, "uuid4", lambda: uuid.UUID(int=ids.getrandbits(128), version=4)),
-        patch.object(SystemRandom, "uniform", lambda _self, low, high: jitter.uniform(low, high)),
-    ):
-        yield

@@ -23,7 +23,7 @@ from local.simulate.observed import Observed
 from local.simulate.operation_success import has_succeeded
 from local.simulate.operations import OPERATIONS, draw_operations
 from local.simulate.plan import ALL_FAULTS, Operation, Plan
-from local.simulate.start import SETTLING, is_long, settling_time, starts_at
+from local.simulate.start import SETTLING, has_month_ends, is_long, settling_time, starts_at
 from local.simulate.violation import Violation, ViolationError
 from local.simulate.world import SimulatedStack
 
@@ -34,7 +34,6 @@ SCAN_GOES_ON = timedelta(seconds=30)  # one scan succeeds before ticks are left 
 SERIES_GO_ON = timedelta(minutes=2)  # after the faults, before they are cancelled
 DEPLOYMENT_GOES_ON = timedelta(minutes=6)  # the sweeper takes up what waited for new code
 _LISTENER_EVERY = 4
-_SERIES_OF_LONG_SEEDS = ("create-calendar", "create-calendar")
 _MAX_OCCURRENCES = 75  # of a series that is not cancelled
 
 
@@ -78,7 +77,10 @@ def make_plan(
 def _list_more(seed: int) -> Sequence[str]:
     """Return operations that the seed has besides those that are drawn."""
     if is_long(seed):
-        return _SERIES_OF_LONG_SEEDS
+        return (
+            "create-calendar",
+            "create-month-end" if has_month_ends(seed) else "create-calendar",
+        )
     return ("listen",) if seed % _LISTENER_EVERY == 1 else ()
 
 

@@ -14,6 +14,7 @@ OTHER_DATES = (
     *((2026, 3, 7), (2026, 3, 28), (2026, 4, 4), (2026, 10, 3), (2026, 10, 24), (2026, 10, 31)),
     *((2026, 1, 30), (2026, 2, 26), (2026, 4, 29), (2026, 12, 30), (2028, 2, 27)),
 )
+MONTH_END = (2026, 1, 30)
 _OTHER_DATE_EVERY = 8
 # Longer than a lease, a visibility timeout and the sweeper's period together. What waits for longer
 # has to say so.
@@ -28,8 +29,13 @@ def starts_at(seed: int) -> datetime:
     if seed % _OTHER_DATE_EVERY:
         return STARTS_AT
     number = int(Chance(seed).fraction("start") * len(OTHER_DATES))
-    year, month, day = OTHER_DATES[number]
+    year, month, day = MONTH_END if has_month_ends(seed) else OTHER_DATES[number]
     return STARTS_AT.replace(year=year, month=month, day=day)
+
+
+def has_month_ends(seed: int) -> bool:
+    """Return whether the simulation goes on from January to April: 31, 28 and 31 days."""
+    return seed % (2 * SERIES_EVERY) == SERIES_EVERY
 
 
 def settling_time(seed: int) -> timedelta:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -64,6 +65,14 @@ def draw_calendar(draft: Draft) -> Arguments:
     return arguments
 
 
+def _draw_month_end(draft: Draft) -> Arguments:
+    """Draw a monthly series that begins on the last day of the month."""
+    arguments = _draw(draft, "monthly", draft.rng.choice(ZONES))
+    first = datetime.fromisoformat(arguments["due_at"]).date()
+    last = first.replace(day=monthrange(first.year, first.month)[1])
+    return {**arguments, "due_at": datetime.combine(last, draft.rng.choice(_TIMES)).isoformat()}
+
+
 def _draw(draft: Draft, repeat: str, zone: str) -> Arguments:
     arguments = {"new": draft.new_task(), "sender": draft.sender()}
     seconds = draft.at + draft.rng.randint(_MIN_SECONDS, _MAX_SECONDS)
@@ -89,4 +98,5 @@ def _run_series(actor: Actor, arguments: Arguments) -> None:
 SERIES_OPERATIONS: Mapping[str, OperationKind] = {
     "create-series": OperationKind(2, _draw_fast, _run_series, COVERS, AFTER_SERIES),
     "create-calendar": OperationKind(3, draw_calendar, _run_series, COVERS),
+    "create-month-end": OperationKind(1, _draw_month_end, _run_series, COVERS),
 }

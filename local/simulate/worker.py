@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from local.simulate.mutants import MUTANTS
-from local.simulate.plan import Plan, plan_from_text
+from local.simulate.plan import Plan
+from local.simulate.saved_plan import plan_from_text
 from local.simulate.shrink import shrink
 from local.simulate.simulation import Outcome, make_plan, simulate
 from local.simulate.source_edit import plant

@@ -51,8 +51,8 @@ def add_arguments(simulate: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from local.simulate.plan import InvalidPlanError, plan_from_text
     from local.simulate.processes import Request, simulate_seeds
+    from local.simulate.saved_plan import InvalidPlanError, plan_from_text
 
     if options.replay is not None:
         try:

@@ -87,6 +87,7 @@ def simulate_seeds(request: Request, *, progress: TextIO | None) -> Summary:
 def _add(summary: Summary, report: dict[str, Any], progress: TextIO | None) -> None:
     if "error" in report:
         text = f"the simulation of seed {report['seed']} ended with an error: {report['error']}"
+        text += " (DUECOURSE_DEBUG=1 prints the traceback)"
         summary.errors += [] if text in summary.errors else [text]
         return
     is_new_seed = summary.add(report)

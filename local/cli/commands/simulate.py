@@ -153,8 +153,7 @@ def _fail_if_wrong(summary: Summary) -> None:
     failures += [f"--replay: {one}" for one in summary.unreached]
     failures += summary.errors
     if failures:
-        hint = "DUECOURSE_DEBUG=1 prints the traceback" if summary.errors else ""
-        raise CommandFailedError("; ".join(failures), hint=hint)
+        raise CommandFailedError("; ".join(failures))
 
 
 def _parse_faults(text: str | None) -> frozenset[str]:

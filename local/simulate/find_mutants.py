@@ -83,7 +83,7 @@ def run_worker(*options: str) -> list[dict[str, Any]]:
     done = subprocess.run(  # noqa: S603 - our own module
         command,
         cwd=ROOT,
-        env={**os.environ, "PYTHONHASHSEED": HASH_SEED},
+        env={**os.environ, "PYTHONHASHSEED": HASH_SEED, "DUECOURSE_DEBUG": "1"},
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -11,19 +11,23 @@ import json
 import os
 import sys
 import time
+import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from local.simulate.mutants import MUTANTS
-from local.simulate.plan import Plan, plan_from_text
+from local.simulate.plan import Plan
+from local.simulate.saved_plan import plan_from_text
 from local.simulate.shrink import shrink
 from local.simulate.simulation import Outcome, make_plan, simulate
 from local.simulate.source_edit import plant
 from local.simulate.story import to_story
 
 HASH_SEED = "0"
+ERROR_CODE = 3  # after a simulation that ended with an error, which is reported
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -34,17 +38,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     gc.set_threshold(100_000, 20, 100)  # to search the modules of all containers takes long
     if options.mutant is not None:
         plant(MUTANTS[options.mutant].edit)
-    ends_at = time.monotonic() + options.seconds if options.seconds else None
+    ends_at = time.monotonic() + options.seconds if options.seconds is not None else None
     for plan in _plans(options):
         try:
             report = _report(plan, options)
-        except Exception:
-            print(f"seed {plan.seed} ended with an error of the simulation itself", file=sys.stderr)
-            raise
-        print(json.dumps(report), flush=True)
+        except Exception as error:  # noqa: BLE001 - any error is reported with its seed
+            _print({"seed": plan.seed, "error": f"{type(error).__name__}: {error}"})
+            if os.environ.get("DUECOURSE_DEBUG"):
+                traceback.print_exc()
+            sys.exit(ERROR_CODE)
+        _print(report)
         is_late = ends_at is not None and time.monotonic() >= ends_at
         if is_late or (options.until_violation and report["violation"]):
             break
+
+
+def _print(report: Mapping[str, Any]) -> None:
+    """Print the report, or end if nobody reads it any more."""
+    try:
+        print(json.dumps(report), flush=True)
+    except BrokenPipeError:
+        os._exit(1)  # a normal exit would try to flush again
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -86,6 +100,7 @@ def _report(plan: Plan, options: argparse.Namespace) -> dict[str, Any]:
         "succeeded": outcome.succeeded,
         "faults": _count_faults(outcome),
         "invariants": outcome.invariants,
+        "unreached": _list_unreached(outcome) if options.replay else [],
     }
     if not outcome.violations:
         return {**report, "violation": None}
@@ -93,6 +108,17 @@ def _report(plan: Plan, options: argparse.Namespace) -> dict[str, Any]:
         **report,
         "violation": _describe(outcome if options.until_violation else shrink(outcome)),
     }
+
+
+def _list_unreached(outcome: Outcome) -> list[str]:
+    """Return what the plan has and the simulation had not: operations and faults."""
+    names = Counter(one.name for one in outcome.plan.operations) - outcome.operations
+    points = {one.point for one in outcome.struck}
+    faults = (outcome.plan.faults or {}).items()
+    return [
+        *(f"operation {name} did not run" for name in names.elements()),
+        *(f"fault {name} did not strike at {at}" for at, name in faults if at not in points),
+    ]
 
 
 def _count_faults(outcome: Outcome) -> dict[str, int]:

@@ -11,7 +11,7 @@ import pytest
 
 from local.simulate import find_mutants
 from local.simulate.find_mutants import Search, run_worker, search_for
-from local.simulate.plan import plan_from_text
+from local.simulate.saved_plan import plan_from_text
 from local.simulate.simulation import simulate
 
 FAST_MUTANT = "retry-not-numbered"  # the first seed finds it

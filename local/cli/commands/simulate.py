@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import shlex
 import sys
+from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +28,15 @@ def add_arguments(simulate: argparse.ArgumentParser) -> None:
         "--seeds", type=_parse_seeds, metavar="A..B", help="simulate these; default: 1..100"
     )
     seeds.add_argument(
-        "--minutes", type=float, metavar="M", help="simulate seeds from 1 on, for so long"
+        "--minutes",
+        type=_parse_minutes,
+        metavar="M",
+        help="simulate seeds from 1 on, for so long",
     )
     seeds.add_argument("--replay", type=Path, metavar="FILE", help="simulate a saved plan")
     simulate.add_argument(
         "--steps",
-        type=_whole_number,
-        default=4,
+        type=_positive_number,
         metavar="N",
         help="operations of a seed; default: 4",
     )
@@ -44,44 +49,84 @@ def add_arguments(simulate: argparse.ArgumentParser) -> None:
         help="simulate each seed in two processes and compare the traces",
     )
     simulate.add_argument(
-        "--save", type=Path, default=Path(), metavar="DIR", help="where violations are saved"
+        "--save", type=Path, metavar="DIR", help="where violations are saved; default: here"
     )
     simulate.add_argument("--json", action="store_true", help="print JSON")
     simulate.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    from local.simulate.plan import InvalidPlanError, plan_from_text
     from local.simulate.processes import Request, simulate_seeds
+    from local.simulate.simulation import DEFAULT_STEPS
 
     if options.replay is not None:
-        try:
-            plan_from_text(options.replay.read_text())
-        except (InvalidPlanError, UnicodeDecodeError) as error:
-            raise UsageError(f"--replay {options.replay}: {error}") from None
-        except OSError as error:
-            raise UsageError(f"--replay {options.replay}: {error.strerror}") from None
+        _check_replay(options)
+    folder = _prepare_folder(options.save)
     request = Request(
         seeds=(options.seed, options.seed) if options.seed is not None else options.seeds,
         minutes=options.minutes,
         replay=options.replay and options.replay.resolve(),
-        steps=options.steps,
+        steps=DEFAULT_STEPS if options.steps is None else options.steps,
         faults=_parse_faults(options.faults),
         is_repeated=options.twice,
     )
     summary = simulate_seeds(request, progress=None if options.json else sys.stderr)
-    _save_violations(summary, options.save)
-    print(json.dumps(summary.to_json(), indent=2) if options.json else summary)
-    _fail_if_violated(summary)
+    _add_commands(summary, folder)
+    print(json.dumps(summary.to_json(), indent=2) if options.json else summary, flush=True)
+    _save_violations(summary, folder)
+    if summary.is_interrupted:
+        raise KeyboardInterrupt
+    _fail_if_wrong(summary)
     _fail_if_unexercised(summary, request)
 
 
-def _save_violations(summary: Summary, folder: Path) -> None:
-    """Save the plan of each violation, and add the command that replays it."""
+def _check_replay(options: argparse.Namespace) -> None:
+    """Check that the plan can be read, and that no flag asks for something else."""
+    from local.simulate.saved_plan import InvalidPlanError, plan_from_text
+
+    for name in ("steps", "faults"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name} cannot be used with --replay: the plan has its own")
+    try:
+        plan_from_text(options.replay.read_text())
+    except (InvalidPlanError, UnicodeDecodeError) as error:
+        raise UsageError(f"--replay {options.replay}: {error}") from None
+    except OSError as error:
+        raise UsageError(f"--replay {options.replay}: {error.strerror}") from None
+
+
+def _prepare_folder(folder: Path | None) -> Path:
+    """Create the folder for violations. Without one, they are saved in the current folder."""
+    if folder is None:
+        return Path()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--save {folder}: {error.strerror}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"--save {folder}: files cannot be created there")
+    return folder
+
+
+def _path_of(seed: int, folder: Path) -> Path:
+    return folder / f"simulation-{seed}.json"
+
+
+def _add_commands(summary: Summary, folder: Path) -> None:
+    """Add to each violation the command that replays it."""
     for seed, violation in summary.violations.items():
-        path = folder / f"simulation-{seed}.json"
-        path.write_text(json.dumps(violation["plan"], indent=2) + "\n")
+        path = shlex.quote(str(_path_of(seed, folder)))
         violation["replay"] = f"duecourse simulate --replay {path}"
+
+
+def _save_violations(summary: Summary, folder: Path) -> None:
+    """Save the plan of each violation."""
+    for seed, violation in summary.violations.items():
+        path = _path_of(seed, folder)
+        try:
+            path.write_text(json.dumps(violation["plan"], indent=2) + "\n")
+        except OSError as error:
+            raise CommandFailedError(f"{path} cannot be saved: {error.strerror}") from None
 
 
 def _fail_if_unexercised(summary: Summary, request: Request) -> None:
@@ -97,12 +142,18 @@ def _fail_if_unexercised(summary: Summary, request: Request) -> None:
         raise CommandFailedError(f"{summary.seeds:,} seeds never exercised: {names}")
 
 
-def _fail_if_violated(summary: Summary) -> None:
-    if summary.violations:
-        raise CommandFailedError(f"{len(summary.violations)} seeds violated an invariant")
+def _fail_if_wrong(summary: Summary) -> None:
+    """Fail with all that went wrong, in one line."""
+    failures = []
+    if count := len(summary.violations):
+        failures.append(f"{count:,} {'seed' if count == 1 else 'seeds'} violated an invariant")
     if summary.unrepeatable:
         seeds = ", ".join(map(str, summary.unrepeatable))
-        raise CommandFailedError(f"seeds with two different traces: {seeds}")
+        failures.append(f"seeds with two different traces: {seeds}")
+    failures += [f"--replay: {one}" for one in summary.unreached]
+    failures += summary.errors
+    if failures:
+        raise CommandFailedError("; ".join(failures))
 
 
 def _parse_faults(text: str | None) -> frozenset[str]:
@@ -110,11 +161,31 @@ def _parse_faults(text: str | None) -> frozenset[str]:
 
     if text is None:
         return ALL_FAULTS
-    names = frozenset() if text == "none" else frozenset(text.split(","))
+    if text.strip() == "none":
+        return frozenset()
+    names = frozenset(name.strip() for name in text.split(","))
+    if "" in names:
+        raise UsageError("--faults: a name is empty; `none` simulates without faults")
     if unknown := names - ALL_FAULTS:
         known = ", ".join(sorted(ALL_FAULTS))
         raise UsageError(f"--faults: unknown {', '.join(sorted(unknown))}; known: {known}")
     return names
+
+
+def _positive_number(text: str) -> int:
+    if (number := _whole_number(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not at least 1")
+    return number
+
+
+def _parse_minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = nan
+    if not 0 < minutes < inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes above 0")
+    return minutes
 
 
 def _whole_number(text: str) -> int:

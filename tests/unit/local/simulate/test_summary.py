@@ -7,7 +7,7 @@ from typing import Any
 from local.simulate.invariants import INVARIANT_NAMES
 from local.simulate.operations import OPERATIONS
 from local.simulate.plan import ALL_FAULTS
-from local.simulate.summary import Summary
+from local.simulate.summary import GUARDED_SEEDS, Summary
 
 
 def make_report(seed: int = 1, **values: Any) -> dict[str, Any]:
@@ -20,6 +20,7 @@ def make_report(seed: int = 1, **values: Any) -> dict[str, Any]:
         "succeeded": dict.fromkeys(OPERATIONS, 1),
         "faults": dict.fromkeys(ALL_FAULTS, 1),
         "invariants": dict.fromkeys(INVARIANT_NAMES, 1),
+        "unreached": [],
         "violation": None,
         **values,
     }
@@ -37,7 +38,25 @@ def test_an_operation_that_is_always_refused_was_never_exercised() -> None:
     summary = summarize(make_report(succeeded=refused))
 
     assert summary.list_unexercised() == ["approve"]
-    assert "never: approve" in str(summary)
+    known = len(OPERATIONS) + len(ALL_FAULTS) + len(INVARIANT_NAMES)
+    assert f"never exercised: 1 of {known}; --json lists them" in str(summary)
+
+
+def test_after_many_seeds_the_names_are_listed() -> None:
+    refused = {**dict.fromkeys(OPERATIONS, 1), "approve": 0, "cancel": 0}
+    reports = [make_report(seed, succeeded=refused) for seed in range(GUARDED_SEEDS)]
+
+    assert "never exercised: approve, cancel\n" in f"{summarize(*reports)}\n"
+
+
+def test_a_seed_counts_as_simulated_once_it_was_checked() -> None:
+    summary = summarize(make_report(1, is_checked=False), make_report(2, is_checked=False))
+    assert (summary.seeds, summary.repeated) == (0, 0)
+
+    summary.add(make_report(2))
+
+    assert (summary.seeds, summary.repeated) == (1, 1)
+    assert str(summary).startswith("1 seed, 1 of them twice, 7 calls: no violation")
 
 
 def test_faults_and_invariants_that_never_occurred_are_listed() -> None:

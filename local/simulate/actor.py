@@ -25,11 +25,20 @@ _RETRY_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Answer:
+    """`request` is the body of the request, which was sent at `asked_at` and answered at `at`."""
+
     method: str
     target: str
     status: int
     body: Any
     was_struck: bool
+    request: Any = None
+    asked_at: datetime | None = None
+    at: datetime | None = None
+
+    @property
+    def is_success(self) -> bool:
+        return self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 @dataclass(frozen=True)
@@ -97,10 +106,13 @@ class Actor:
         if key:
             headers["idempotency-key"] = key
         raw = b"" if body is None else json.dumps(body).encode()
-        before = self.count_struck()
+        before, asked_at = self.count_struck(), self.now()
         reply = self.gateway.handle(Request(method, target, headers, raw, "127.0.0.1"))
         parsed = json.loads(reply.body) if reply.body else None
-        answer = Answer(method, target, reply.status, parsed, self.count_struck() > before)
+        was_struck = self.count_struck() > before
+        answer = Answer(
+            method, target, reply.status, parsed, was_struck, body, asked_at, self.now()
+        )
         self.record(f"{method} {target} {reply.status}{_find_reason(answer)}")
         self.answers.append(answer)
         self.own_answers.append(answer)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from local.simulate.checks import (
+    acknowledged,
     answers,
     budgets,
     cancellation,
@@ -18,6 +19,7 @@ from local.simulate.checks import (
     learned,
     live,
     people,
+    resolved,
     runs,
     schedule,
     series,
@@ -56,7 +58,11 @@ INVARIANTS = (
     Invariant("retry_count equals the failures of the error log", runs.retries_recounted),
     Invariant("an acknowledged cancellation is stored", cancellation.acknowledged_stored),
     Invariant("a cancelled task has no later run or effect", cancellation.none_after),
+    Invariant("what the API returns is stored", acknowledged.answers_stored),
+    Invariant("an acknowledged change is what was asked for", acknowledged.requests_fulfilled),
+    Invariant("a pause lasts until somebody ends it", acknowledged.pauses_last),
     Invariant("no effect beyond what the runs admit", effects.admitted),
+    Invariant("what a person resolved as applied is not repeated", resolved.applied_not_repeated),
     Invariant("nothing is early", effects.never_early),
     Invariant("nothing is sent to a private address", effects.none_to_private_address),
     Invariant("the error log has every failure once", journal.failures_logged_once),

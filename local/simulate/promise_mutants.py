@@ -1,0 +1,75 @@
+"""Planted bugs in promises to people: changes that are acknowledged, and answers that count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from local.simulate.mutant import Mutant
+from local.simulate.source_edit import SourceEdit
+
+_ACTIONS = "duecourse.domain.lifecycle.user_actions"
+
+PROMISE_MUTANTS: Mapping[str, Mutant] = {
+    # Changes over HTTP
+    "pause-not-stored": Mutant(
+        "a pause is acknowledged, and the task is left as it was",
+        SourceEdit(
+            _ACTIONS,
+            "    return replace(task, paused=True, skipped=None).move_to(Status.PENDING)\n",
+            "    return task\n",
+        ),
+    ),
+    "paused-task-runs": Mutant(
+        "a worker claims a paused task if it has a message of before",
+        SourceEdit(
+            "duecourse.domain.tasks.task",
+            "return self.is_waiting or self.status is Status.PENDING_VERIFICATION",
+            "return self.status in (Status.PENDING, Status.PENDING_VERIFICATION)",
+        ),
+    ),
+    "edit-dropped": Mutant(
+        "an edit stores a new version of the task without the changes",
+        SourceEdit(
+            _ACTIONS,
+            "return replace(edit.apply_to(task), skipped=None)",
+            "return replace(task, skipped=None)",
+        ),
+    ),
+    "unblock-not-stored": Mutant(
+        "an unblocked task is left as it was",
+        SourceEdit(
+            _ACTIONS,
+            "    return reschedule(task, at=at, retry_count=task.retry_count)\n\n\n"
+            "def clear_rescheduled",
+            "    return task\n\n\ndef clear_rescheduled",
+        ),
+    ),
+    "retry-count-not-reset": Mutant(
+        "a person's retry does not reset retry_count",
+        SourceEdit(
+            _ACTIONS,
+            "return reschedule(task, at=at, retry_count=0)",
+            "return reschedule(task, at=at, retry_count=task.retry_count)",
+        ),
+    ),
+    "change-dropped-by-conflict": Mutant(
+        "a change is acknowledged and not stored if another writer was faster",
+        SourceEdit(
+            "duecourse.usecases.tasks.update_task",
+            "        if after is not current:\n",
+            "        if after is not current and attempt == 1:\n",
+        ),
+    ),
+    # Answers of people
+    "applied-runs-again": Mutant(
+        "an effect that a person resolved as applied is repeated",
+        SourceEdit(
+            "duecourse.domain.lifecycle.resolve_indeterminate",
+            "return _complete_as_applied(replace(task, run=run.mark_applied(None)), at=at)",
+            "repeated = run.with_mutation_status(MutationStatus.FAILED)\n"
+            "            return reschedule(\n"
+            "                replace(task, run=repeated), at=at, retry_count=task.retry_count\n"
+            "            )",
+        ),
+    ),
+}

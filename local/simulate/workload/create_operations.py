@@ -169,5 +169,5 @@ CREATE_OPERATIONS: Mapping[str, OperationKind] = {
     "create-with-verifier": OperationKind(1, _draw_with_verifier, _run_action, COVERS, AT_END),
     "create-to-verify": OperationKind(3, _draw_to_verify, _run_action, COVERS, AFTER_WORK),
     "create-webhook": OperationKind(4, _draw_webhook, _run_webhook, COVERS, AT_END),
-    "create-unknown": OperationKind(2, _draw_unknown, _run_webhook, COVERS, AFTER_UNKNOWN),
+    "create-unknown": OperationKind(4, _draw_unknown, _run_webhook, COVERS, AFTER_UNKNOWN),
 }

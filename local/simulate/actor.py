@@ -65,7 +65,8 @@ class LimitSet:
 class Actor:
     """`count_struck` returns how many calls faults have hit so far.
 
-    `send_message` puts a text into a queue, named by its logical id.
+    `send_message` puts a text into a queue, named by its logical id. `dead_letter_next` lets the
+    next message to a queue be a dead letter.
 
     `sent` is what the channels sent. `cancelled`: when the API acknowledged a cancellation, for
     tasks of which it did. `forgotten`: senders whose tasks may be gone. `muted`: senders who
@@ -80,6 +81,7 @@ class Actor:
     now: Callable[[], datetime]
     new_listener: Callable[[], Listener]
     send_message: Callable[[str, str], None]
+    dead_letter_next: Callable[[str], None]
     answers: list[Answer] = field(default_factory=list)
     said_texts: list[str] = field(default_factory=list)
     created: dict[int, Created] = field(default_factory=dict)

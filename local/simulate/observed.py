@@ -16,6 +16,7 @@ from duecourse.domain.time.instant import to_text
 
 from local.simulate.actor import Actor, Answer, Created, LimitSet
 from local.simulate.budget_ledger import BudgetLedger
+from local.simulate.dead_letter_log import DeadLetterLog
 from local.simulate.derived_records import DerivedRecords
 from local.simulate.faults import Struck
 from local.simulate.listener import Listener
@@ -76,6 +77,7 @@ class Observed:
     limits_set: Sequence[LimitSet]
     failed_invocations: frozenset[int | None]
     refused_notifications: Mapping[tuple[str, str], bool]
+    dead_letter_log: DeadLetterLog
     elapsed: timedelta = timedelta(0)
     emitted: frozenset[str] = frozenset()
     listeners: Sequence[Listener] = ()
@@ -114,6 +116,7 @@ class Observed:
             limits_set=list(actor.limits_set),
             failed_invocations=frozenset(stack.faults.failed_invocations),
             refused_notifications=stack.refused_notifications.is_taken,
+            dead_letter_log=stack.dead_letter_log,
             checked=Counter(stack.step_checks.checked),
             elapsed=stack.elapsed(),
             emitted=_read_emitted(stack),

@@ -72,4 +72,13 @@ PROMISE_MUTANTS: Mapping[str, Mutant] = {
             "            )",
         ),
     ),
+    # Dead letters
+    "redrive-not-sent": Mutant(
+        "a redriven letter is dropped, and not sent to its queue",
+        SourceEdit(
+            "duecourse.usecases.dead_letters.redrive",
+            "    source_queues.redrive(letter)\n",
+            "",
+        ),
+    ),
 }

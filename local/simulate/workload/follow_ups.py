@@ -25,14 +25,18 @@ def _each(*names: str, earliest: float = 2.0, latest: float = 20.0) -> tuple[Fol
     return tuple(FollowUp(name, earliest, latest) for name in names)
 
 
-AT_END = _each("press-button", "say-task", "delete", "read-task")
+AT_END = _each("press-button", "say-task", "delete", "read-task") + _each(
+    "dead-letter", "dead-letter", earliest=-20.0, latest=-1.0
+)
+# Until then there is a message, and it is stored.
+AFTER_DEAD_LETTER = _each("redrive", "redrive", "drop-letter", earliest=30.0, latest=90.0)
 AFTER_REMINDER = _each("say-snooze", "press-button", "say-done", "delete") + _each(
     *("pause", "say-pause", "say-cancel", "cancel", "say-quiet", "edit", "edit"),
     earliest=-40.0,
     latest=-1.0,
 )
 # Requests that change a task while another request changes it.
-AFTER_EDIT = tuple(FollowUp(name, 0.0, 0.02, gap=0.0) for name in ("edit", "edit", "pause"))
+AFTER_EDIT = tuple(FollowUp(name, 0.0, 0.006, gap=0.0) for name in ("edit", "edit", "pause"))
 AFTER_SERIES = _each("pause", "run", "say-snooze", "edit", "retry", "cancel", latest=60.0)
 AFTER_FAILURE = (
     *_each("retry", "say-retry", "reclassify", "reclassify", "press-button"),

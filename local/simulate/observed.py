@@ -20,6 +20,7 @@ from local.simulate.dead_letter_log import DeadLetterLog
 from local.simulate.derived_records import DerivedRecords
 from local.simulate.faults import Struck
 from local.simulate.listener import Listener
+from local.simulate.quiet_log import QuietLog
 from local.simulate.receiver import Received
 from local.simulate.task_records import Json, TaskRecord, read_record
 from local.simulate.world import SimulatedStack
@@ -78,6 +79,7 @@ class Observed:
     failed_invocations: frozenset[int | None]
     refused_notifications: Mapping[tuple[str, str], bool]
     dead_letter_log: DeadLetterLog
+    quiet_log: QuietLog
     elapsed: timedelta = timedelta(0)
     emitted: frozenset[str] = frozenset()
     listeners: Sequence[Listener] = ()
@@ -117,6 +119,7 @@ class Observed:
             failed_invocations=frozenset(stack.faults.failed_invocations),
             refused_notifications=stack.refused_notifications.is_taken,
             dead_letter_log=stack.dead_letter_log,
+            quiet_log=stack.step_checks.quiet_log,
             checked=Counter(stack.step_checks.checked),
             elapsed=stack.elapsed(),
             emitted=_read_emitted(stack),

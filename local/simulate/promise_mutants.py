@@ -81,4 +81,21 @@ PROMISE_MUTANTS: Mapping[str, Mutant] = {
             "",
         ),
     ),
+    # Quiet hours
+    "quiet-hours-ignored": Mutant(
+        "a reminder is sent in quiet hours",
+        SourceEdit(
+            "duecourse.usecases.runs.check_admission",
+            "return Deferral(deferral.until, deferral.wait) if deferral and deferral.until > now",
+            "return Deferral(deferral.until, deferral.wait) if deferral and deferral.until < now",
+        ),
+    ),
+    "claimed-before-quiet-hours": Mutant(
+        "a new reminder is claimed before anybody looks for quiet hours",
+        SourceEdit(
+            "duecourse.usecases.runs.execute_task",
+            "capabilities is None or not deps.quiet_hours.is_unused()",
+            "capabilities is None",
+        ),
+    ),
 }

@@ -98,4 +98,21 @@ PROMISE_MUTANTS: Mapping[str, Mutant] = {
             "capabilities is None",
         ),
     ),
+    # Snoozes
+    "snooze-too-long": Mutant(
+        "a reminder is snoozed for twice as long as it was asked for",
+        SourceEdit(
+            "duecourse.usecases.chat.snooze",
+            "truncate_to_millisecond(request.starts_at + length)",
+            "truncate_to_millisecond(request.starts_at + length + length)",
+        ),
+    ),
+    "snooze-not-stored": Mutant(
+        "a pending reminder is left as it was, and its snooze acknowledged",
+        SourceEdit(
+            _ACTIONS,
+            "    return snoozed.move_to(Status.PENDING)\n",
+            "    return task\n",
+        ),
+    ),
 }

@@ -18,6 +18,7 @@ from local.simulate.workload.follow_ups import (
     AFTER_WORK,
     AT_END,
     BEFORE_PAYMENT,
+    BEFORE_REMINDER,
 )
 from local.simulate.workload.operation_kind import Arguments, Draft, OperationKind, select
 from local.simulate.workload.provider_scripts import (
@@ -51,6 +52,11 @@ def draw_reminder(draft: Draft) -> Arguments:
 def run_reminder(actor: Actor, given: Arguments) -> None:
     fields = select(given, "in", "repeat")
     actor.create(given["new"], fields, sender=given["sender"])
+
+
+def _draw_to_edit(draft: Draft) -> Arguments:
+    """Draw a reminder that leaves time for changes."""
+    return {**draw_reminder(draft), "in": "130s"}
 
 
 def _draw_in_quiet_hours(draft: Draft) -> Arguments:
@@ -174,6 +180,7 @@ def _run_webhook(actor: Actor, given: Arguments) -> None:
 CREATE_OPERATIONS: Mapping[str, OperationKind] = {
     "create-reminder": OperationKind(7, draw_reminder, run_reminder, COVERS, AFTER_REMINDER),
     "create-in-quiet-hours": OperationKind(2, _draw_in_quiet_hours, _run_in_quiet_hours, COVERS),
+    "create-to-edit": OperationKind(3, _draw_to_edit, run_reminder, COVERS, BEFORE_REMINDER),
     "create-in-zone": OperationKind(2, _draw_in_zone, _run_in_zone, COVERS),
     "create-action": OperationKind(5, _draw_action, _run_action, COVERS, AT_END),
     "create-blocked": OperationKind(2, _draw_blocked, _run_action, COVERS, AFTER_BLOCK),

@@ -35,8 +35,9 @@ AFTER_REMINDER = _each("say-snooze", "press-button", "say-done", "delete") + _ea
     earliest=-40.0,
     latest=-1.0,
 )
+BEFORE_REMINDER = _each("edit", earliest=-120.0, latest=-60.0)
 # Requests that change a task while another request changes it.
-AFTER_EDIT = tuple(FollowUp(name, 0.0, 0.006, gap=0.0) for name in ("edit", "edit", "pause"))
+AFTER_EDIT = tuple(FollowUp(name, 0.0, 0.002, gap=0.0) for name in ("edit", "edit", "pause"))
 AFTER_SERIES = _each("pause", "run", "say-snooze", "edit", "retry", "cancel", latest=60.0)
 AFTER_FAILURE = (
     *_each("retry", "say-retry", "reclassify", "reclassify", "press-button"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -80,6 +81,7 @@ class Observed:
     refused_notifications: Mapping[tuple[str, str], bool]
     dead_letter_log: DeadLetterLog
     quiet_log: QuietLog
+    stored_texts: Mapping[str, Sequence[str]]
     elapsed: timedelta = timedelta(0)
     emitted: frozenset[str] = frozenset()
     listeners: Sequence[Listener] = ()
@@ -120,6 +122,7 @@ class Observed:
             refused_notifications=stack.refused_notifications.is_taken,
             dead_letter_log=stack.dead_letter_log,
             quiet_log=stack.step_checks.quiet_log,
+            stored_texts=_read_texts(stack) if actor.forgotten else {},
             checked=Counter(stack.step_checks.checked),
             elapsed=stack.elapsed(),
             emitted=_read_emitted(stack),
@@ -199,6 +202,14 @@ def _read_emitted(stack: SimulatedStack) -> frozenset[str]:
     return frozenset(
         [*stack.outside.work.emitted, *(key.removesuffix(EMIT_SUFFIX) for key in told)]
     )
+
+
+def _read_texts(stack: SimulatedStack) -> dict[str, list[str]]:
+    """Return all stored items of each table as text."""
+    return {
+        name: [json.dumps(item, default=str) for item in table.items.values()]
+        for name, table in stack.backend.aws.dynamodb.tables.items()
+    }
 
 
 def _count_messages(stack: SimulatedStack) -> dict[str, int]:

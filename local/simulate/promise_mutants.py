@@ -115,4 +115,13 @@ PROMISE_MUTANTS: Mapping[str, Mutant] = {
             "    return task\n",
         ),
     ),
+    # Being forgotten
+    "task-not-forgotten": Mutant(
+        "the newest task of a forgotten sender stays",
+        SourceEdit(
+            "duecourse.usecases.chat.forget_sender",
+            "    for task in tasks:\n        _delete(task, deps.store)\n",
+            "    for task in tasks[1:]:\n        _delete(task, deps.store)\n",
+        ),
+    ),
 }

@@ -25,11 +25,20 @@ _RETRY_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Answer:
+    """`request` is the body of the request, which was sent at `asked_at` and answered at `at`."""
+
     method: str
     target: str
     status: int
     body: Any
     was_struck: bool
+    request: Any = None
+    asked_at: datetime | None = None
+    at: datetime | None = None
+
+    @property
+    def is_success(self) -> bool:
+        return self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,8 @@ class LimitSet:
 class Actor:
     """`count_struck` returns how many calls faults have hit so far.
 
-    `send_message` puts a text into a queue, named by its logical id.
+    `send_message` puts a text into a queue, named by its logical id. `dead_letter_next` lets the
+    next message to a queue be a dead letter.
 
     `sent` is what the channels sent. `cancelled`: when the API acknowledged a cancellation, for
     tasks of which it did. `forgotten`: senders whose tasks may be gone. `muted`: senders who
@@ -71,6 +81,7 @@ class Actor:
     now: Callable[[], datetime]
     new_listener: Callable[[], Listener]
     send_message: Callable[[str, str], None]
+    dead_letter_next: Callable[[str], None]
     answers: list[Answer] = field(default_factory=list)
     said_texts: list[str] = field(default_factory=list)
     created: dict[int, Created] = field(default_factory=dict)
@@ -97,10 +108,13 @@ class Actor:
         if key:
             headers["idempotency-key"] = key
         raw = b"" if body is None else json.dumps(body).encode()
-        before = self.count_struck()
+        before, asked_at = self.count_struck(), self.now()
         reply = self.gateway.handle(Request(method, target, headers, raw, "127.0.0.1"))
         parsed = json.loads(reply.body) if reply.body else None
-        answer = Answer(method, target, reply.status, parsed, self.count_struck() > before)
+        was_struck = self.count_struck() > before
+        answer = Answer(
+            method, target, reply.status, parsed, was_struck, body, asked_at, self.now()
+        )
         self.record(f"{method} {target} {reply.status}{_find_reason(answer)}")
         self.answers.append(answer)
         self.own_answers.append(answer)

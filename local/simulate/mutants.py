@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from local.simulate.mutant import Mutant
 from local.simulate.outgoing_mutants import OUTGOING_MUTANTS
+from local.simulate.promise_mutants import PROMISE_MUTANTS
 from local.simulate.recovery_mutants import RECOVERY_MUTANTS
 from local.simulate.source_edit import SourceEdit
 
@@ -20,6 +21,7 @@ _LIFECYCLE = "duecourse.domain.lifecycle"
 MUTANTS: Mapping[str, Mutant] = {
     **RECOVERY_MUTANTS,
     **OUTGOING_MUTANTS,
+    **PROMISE_MUTANTS,
     # Conditional writes
     "save-ignores-version": Mutant(
         "a task is saved although another writer changed it since it was read",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,9 +17,11 @@ from duecourse.domain.time.instant import to_text
 
 from local.simulate.actor import Actor, Answer, Created, LimitSet
 from local.simulate.budget_ledger import BudgetLedger
+from local.simulate.dead_letter_log import DeadLetterLog
 from local.simulate.derived_records import DerivedRecords
 from local.simulate.faults import Struck
 from local.simulate.listener import Listener
+from local.simulate.quiet_log import QuietLog
 from local.simulate.receiver import Received
 from local.simulate.task_records import Json, TaskRecord, read_record
 from local.simulate.world import SimulatedStack
@@ -76,6 +79,9 @@ class Observed:
     limits_set: Sequence[LimitSet]
     failed_invocations: frozenset[int | None]
     refused_notifications: Mapping[tuple[str, str], bool]
+    dead_letter_log: DeadLetterLog
+    quiet_log: QuietLog
+    stored_texts: Mapping[str, Sequence[str]]
     elapsed: timedelta = timedelta(0)
     emitted: frozenset[str] = frozenset()
     listeners: Sequence[Listener] = ()
@@ -114,6 +120,9 @@ class Observed:
             limits_set=list(actor.limits_set),
             failed_invocations=frozenset(stack.faults.failed_invocations),
             refused_notifications=stack.refused_notifications.outcomes,
+            dead_letter_log=stack.dead_letter_log,
+            quiet_log=stack.step_checks.quiet_log,
+            stored_texts=_read_texts(stack) if actor.forgotten else {},
             checked=Counter(stack.step_checks.checked),
             elapsed=stack.elapsed(),
             emitted=_read_emitted(stack),
@@ -193,6 +202,14 @@ def _read_emitted(stack: SimulatedStack) -> frozenset[str]:
     return frozenset(
         [*stack.outside.work.emitted, *(key.removesuffix(EMIT_SUFFIX) for key in emitted)]
     )
+
+
+def _read_texts(stack: SimulatedStack) -> dict[str, list[str]]:
+    """Return all stored items of each table as text."""
+    return {
+        name: [json.dumps(item, default=str) for item in table.items.values()]
+        for name, table in stack.backend.aws.dynamodb.tables.items()
+    }
 
 
 def _count_messages(stack: SimulatedStack) -> dict[str, int]:

@@ -95,4 +95,4 @@ def _draw_follow_up(draft: Draft, first: Operation) -> Operation | None:
 def _draw_time(rng: Random, first: Operation, chosen: FollowUp) -> float:
     delay = float(str(first.arguments.get("in", "0s")).removesuffix("s"))
     seconds = rng.uniform(chosen.earliest, chosen.latest)
-    return round(max(first.at + 0.5, first.at + delay + seconds), 3)
+    return round(max(first.at + chosen.gap, first.at + delay + seconds), 3)

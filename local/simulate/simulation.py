@@ -134,6 +134,7 @@ def _make_actor(stack: SimulatedStack) -> Actor:
         stack.clock.now,
         lambda: Listener(stack.websocket_api, stack.clock.now),
         stack.send_message,
+        stack.dead_letter_next,
         sent=stack.outbox.sent,
     )
 

@@ -15,6 +15,7 @@ from duecourse.domain.tasks.task import Task
 from local.simulate.budget_ledger import BudgetLedger, read_call
 from local.simulate.checks.changes import TaskWrite
 from local.simulate.functions import current_invocation
+from local.simulate.quiet_log import QuietLog
 from local.simulate.step_invariants import (
     BUDGET_CALLS,
     BUDGET_WRITES,
@@ -48,13 +49,15 @@ class StepChecks:
         self.changes: list[StreamChange] = []
         self.checked: Counter[str] = Counter()
         self.budgets = BudgetLedger()
+        self.quiet_log = QuietLog()
 
     def watch(self, tasks: Table, state: Table) -> None:
         def check_task(_old: Item | None, _new: Item | None) -> None:
             if tasks.stream is not None:
                 self._check_change(parse_change(tasks.stream.records[-1], self._read))
 
-        def check_state(_old: Item | None, new: Item | None) -> None:
+        def check_state(old: Item | None, new: Item | None) -> None:
+            self.quiet_log.note_write(old, new, self._now())
             self._check_budget(new)
 
         tasks.on_write, state.on_write = check_task, check_state

@@ -29,6 +29,7 @@ TASK_INVARIANTS = (
     StepInvariant("a task keeps what newer code added", changes.unknown_kept),
     StepInvariant("no task is due before its occurrence", changes.due_not_before_nominal),
     StepInvariant("no run starts before it is due", changes.claimed_when_due),
+    StepInvariant("no run starts while its task is paused", changes.claimed_unpaused),
 )
 STEP_INVARIANT_NAMES = frozenset(
     {*(one.name for one in TASK_INVARIANTS), BUDGET_WRITES, BUDGET_CALLS}

@@ -21,6 +21,7 @@ from local.runtime.stream_sources import StreamSource
 from local.runtime.template import Resolver
 from local.simulate.chance import Chance
 from local.simulate.containers import Containers, Outside
+from local.simulate.dead_letter_log import DeadLetterLog, dead_letter_next
 from local.simulate.event_loop import EventLoop
 from local.simulate.faults import DrawnFaults, Struck
 from local.simulate.functions import ContainerFunctions, current_invocation
@@ -41,7 +42,7 @@ from local.testing.faults import Faults
 from local.testing.lean_aws.backend import LeanBackend
 from local.testing.lean_aws.values import Item
 
-TASKS, STATE = "TasksTable", "StateTable"
+TASKS, STATE, JOURNAL = "TasksTable", "StateTable", "JournalTable"
 _LAST_MOMENT = 0.001  # seconds before the deadline
 _containers = Containers()
 
@@ -77,6 +78,7 @@ class SimulatedStack(Stack):
         self.is_settling = False  # most ticks of the schedules are left out
         self.log_lines: list[str] = []
         self.refused_notifications = RefusedNotifications()
+        self.dead_letter_log = DeadLetterLog()
         self.step_checks = StepChecks(
             now=lambda: self.clock.now(),
             max_skew=lambda: self.functions.max_skew,
@@ -107,6 +109,7 @@ class SimulatedStack(Stack):
         aws.sqs.before_entry = RefusedEntries(self.faults).check
         aws.dynamodb.table(TASKS).rewrite = self.item_versions.rewrite
         self.step_checks.watch(aws.dynamodb.table(TASKS), aws.dynamodb.table(STATE))
+        self.dead_letter_log.watch(aws.dynamodb.table(JOURNAL))
         tables = aws.dynamodb.tables.values()
         let_indexes_lag(tables, self.faults.strike, lambda: self.clock.now().timestamp())
 
@@ -124,6 +127,9 @@ class SimulatedStack(Stack):
     def send_message(self, queue: str, text: str) -> None:
         url = self.backend.aws.sqs.queue(queue).url
         self.backend.aws.call("sqs", "SendMessage", {"QueueUrl": url, "MessageBody": text})
+
+    def dead_letter_next(self, queue: str) -> None:
+        dead_letter_next(self.backend.aws.sqs, queue)
 
     def elapsed(self) -> timedelta:
         return self.clock.now() - self.starts_at
@@ -233,6 +239,7 @@ class SimulatedStack(Stack):
         if call.function is not None:
             self.call_count += 1
             self.refused_notifications.note_call(call)
+            self.dead_letter_log.note_call(call, self.clock.now())
             invocation = current_invocation()
             number = invocation.number if invocation else 0
             self.calls_by_line[len(self.lines)] = call

@@ -128,6 +128,11 @@ def claimed_when_due(write: TaskWrite) -> Iterator[str | None]:
         yield None if is_due else f"{write.name} is due {old.due_at}, claimed {write.written_at}"
 
 
+def claimed_unpaused(write: TaskWrite) -> Iterator[str | None]:
+    if is_claim(write.old, write.new):
+        yield f"{write.name} was claimed while it was paused" if write.old.paused else None
+
+
 def is_claim(old: Any, new: Any) -> bool:
     """Return whether a worker claimed the task."""
     is_running = new is not None and new.status is Status.IN_PROGRESS

@@ -15,6 +15,8 @@ from local.simulate.observed import EMIT_SUFFIX, Observed, changes_of_tasks
 
 # Where a fault may lead to a second notification: it is sent at least once.
 _REPEATING_PLACES = ("journal", "notifier", "NoticesQueue", "TasksTable for JournalFunction")
+# The same for one that was a dead letter.
+_REDRIVING_PLACES = ("api", "deadletter", "NoticesDeadLetterQueue")
 
 
 def ends_told(observed: Observed) -> Iterator[str | None]:
@@ -72,7 +74,16 @@ def _is_waiting(task: Any) -> bool:
 
 
 def _is_lost(observed: Observed, task: Any) -> bool:
-    return any(task.id in f"{one.task_id} {one.body}" for one in observed.dead_letters)
+    """Return whether a dead letter is about the task, or one that an operator dropped."""
+    stored = [f"{one.task_id} {one.body}" for one in observed.dead_letters]
+    return any(task.id in text for text in [*stored, *_list_dropped(observed)])
+
+
+def _list_dropped(observed: Observed) -> Iterator[str]:
+    letters = observed.dead_letter_log.letters
+    for answer in observed.answers:
+        if answer.target == "/dead-letters/drop" and answer.request:
+            yield from (letters[one].body for one in answer.request["ids"] if one in letters)
 
 
 def _is_end(old: Any, new: Any) -> bool:
@@ -82,7 +93,9 @@ def _is_end(old: Any, new: Any) -> bool:
 
 
 def notified_once(observed: Observed) -> Iterator[str | None]:
-    if observed.was_repeated_by_fault(*_REPEATING_PLACES):
+    is_redriven = any("redrive" in one.target for one in observed.answers)
+    places = _REPEATING_PLACES + (_REDRIVING_PLACES if is_redriven else ())
+    if observed.was_repeated_by_fault(*places):
         return
     notifications = [
         one for one in observed.sent if ":" in one.key and not one.key.endswith(EMIT_SUFFIX)

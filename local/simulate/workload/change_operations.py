@@ -7,6 +7,7 @@ from typing import Any
 
 from local.simulate.actor import Actor
 from local.simulate.workload.follow_ups import (
+    AFTER_EDIT,
     AFTER_FAILURE,
     AFTER_PAUSE,
     AFTER_RECLASSIFICATION,
@@ -65,6 +66,10 @@ def _run_delete(actor: Actor, arguments: Arguments) -> None:
 
 def _draw_resolution(draft: Draft) -> Arguments:
     return {**draw_task(draft), "outcome": draft.rng.choice(("applied", "not_applied", "skip"))}
+
+
+def _draw_applied(draft: Draft) -> Arguments:
+    return {**draw_task(draft), "outcome": "applied"}
 
 
 def _run_resolve(actor: Actor, arguments: Arguments) -> None:
@@ -130,6 +135,7 @@ CHANGE_OPERATIONS: Mapping[str, OperationKind] = {
     "approve": _action("approve"),
     "reject": _action("reject", body={"reason": "not yet"}),
     "resolve": OperationKind(1, _draw_resolution, _run_resolve, ("POST /tasks/<task_id>/resolve",)),
+    "resolve-applied": OperationKind(1, _draw_applied, _run_resolve),
     "reclassify": OperationKind(
         2,
         _draw_reclassification,
@@ -138,7 +144,7 @@ CHANGE_OPERATIONS: Mapping[str, OperationKind] = {
         AFTER_RECLASSIFICATION,
     ),
     "end-review": OperationKind(1, _draw_end_review, _run_end_review),
-    "edit": OperationKind(2, _draw_edit, _run_edit, ("PATCH /tasks/<task_id>",)),
+    "edit": OperationKind(2, _draw_edit, _run_edit, ("PATCH /tasks/<task_id>",), AFTER_EDIT),
     "delete": OperationKind(1, draw_task, _run_delete, ("DELETE /tasks/<task_id>",)),
     "read-task": OperationKind(1, draw_task, _run_read, _READS),
 }

@@ -18,6 +18,7 @@ from local.simulate.workload.follow_ups import (
     AFTER_WORK,
     AT_END,
     BEFORE_PAYMENT,
+    BEFORE_REMINDER,
 )
 from local.simulate.workload.operation_kind import Arguments, Draft, OperationKind, select
 from local.simulate.workload.provider_scripts import (
@@ -38,6 +39,8 @@ _POLICIES = ("agent", "enrichment", "omega")
 _ZONES = ("Europe/Berlin", "Asia/Kolkata", "America/New_York")
 _STATUSES = ([200], [500, 200], [503, 500, 204], [400])
 _UNKNOWN_STATUSES = ([504], [502, 200])
+_QUIET_DELAYS = ("100s", "130s", "160s")
+_QUIET_HOURS = ("12:00-12:30", "12:00-12:12")
 _ACTION_FIELDS = ("policy", "max_retries", "subject", "verify")
 COVERS = ("POST /tasks",)
 
@@ -49,6 +52,23 @@ def draw_reminder(draft: Draft) -> Arguments:
 def run_reminder(actor: Actor, arguments: Arguments) -> None:
     fields = select(arguments, "in", "repeat")
     actor.create(arguments["new"], fields, sender=arguments["sender"])
+
+
+def _draw_to_edit(draft: Draft) -> Arguments:
+    """Draw a reminder that leaves time for changes."""
+    return {**draw_reminder(draft), "in": "130s"}
+
+
+def _draw_in_quiet_hours(draft: Draft) -> Arguments:
+    """Draw a reminder in quiet hours that are set more than a minute before, see `say-quiet`."""
+    delay, hours = draft.rng.choice(_QUIET_DELAYS), draft.rng.choice(_QUIET_HOURS)
+    return {**draw_reminder(draft), "in": delay, "hours": hours}
+
+
+def _run_in_quiet_hours(actor: Actor, arguments: Arguments) -> None:
+    actor.say("/timezone UTC", sender=arguments["sender"])
+    actor.say(f"/quiet {arguments['hours']}", sender=arguments["sender"])
+    run_reminder(actor, arguments)
 
 
 def _draw_in_zone(draft: Draft) -> Arguments:
@@ -159,6 +179,8 @@ def _run_webhook(actor: Actor, arguments: Arguments) -> None:
 
 CREATE_OPERATIONS: Mapping[str, OperationKind] = {
     "create-reminder": OperationKind(7, draw_reminder, run_reminder, COVERS, AFTER_REMINDER),
+    "create-in-quiet-hours": OperationKind(2, _draw_in_quiet_hours, _run_in_quiet_hours, COVERS),
+    "create-to-edit": OperationKind(3, _draw_to_edit, run_reminder, COVERS, BEFORE_REMINDER),
     "create-in-zone": OperationKind(2, _draw_in_zone, _run_in_zone, COVERS),
     "create-action": OperationKind(5, _draw_action, _run_action, COVERS, AT_END),
     "create-blocked": OperationKind(2, _draw_blocked, _run_action, COVERS, AFTER_BLOCK),
@@ -169,5 +191,5 @@ CREATE_OPERATIONS: Mapping[str, OperationKind] = {
     "create-with-verifier": OperationKind(1, _draw_with_verifier, _run_action, COVERS, AT_END),
     "create-to-verify": OperationKind(3, _draw_to_verify, _run_action, COVERS, AFTER_WORK),
     "create-webhook": OperationKind(4, _draw_webhook, _run_webhook, COVERS, AT_END),
-    "create-unknown": OperationKind(2, _draw_unknown, _run_webhook, COVERS, AFTER_UNKNOWN),
+    "create-unknown": OperationKind(4, _draw_unknown, _run_webhook, COVERS, AFTER_UNKNOWN),
 }

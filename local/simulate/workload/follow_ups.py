@@ -10,21 +10,34 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FollowUp:
-    """`earliest` and `latest` are seconds after the task is due, or after the operation."""
+    """`earliest` and `latest` are seconds after the task is due, or after the operation.
+
+    `gap` is how many seconds there are at least between the two operations.
+    """
 
     name: str
     earliest: float = 2.0
     latest: float = 20.0
+    gap: float = 0.5
 
 
 def _each(*names: str, earliest: float = 2.0, latest: float = 20.0) -> tuple[FollowUp, ...]:
     return tuple(FollowUp(name, earliest, latest) for name in names)
 
 
-AT_END = _each("press-button", "say-task", "delete", "read-task")
-AFTER_REMINDER = _each("say-snooze", "press-button", "say-done", "delete") + _each(
-    "pause", "say-pause", "say-cancel", "cancel", "say-quiet", earliest=-40.0, latest=-1.0
+AT_END = _each("press-button", "say-task", "delete", "read-task") + _each(
+    "dead-letter", "dead-letter", earliest=-20.0, latest=-1.0
 )
+# Until then there is a message, and it is stored.
+AFTER_DEAD_LETTER = _each("redrive", "redrive", "drop-letter", earliest=30.0, latest=90.0)
+AFTER_REMINDER = _each("say-snooze", "press-button", "say-done", "delete") + _each(
+    *("pause", "say-pause", "say-cancel", "cancel", "say-quiet", "edit", "edit"),
+    earliest=-40.0,
+    latest=-1.0,
+)
+BEFORE_REMINDER = _each("edit", earliest=-120.0, latest=-60.0)
+# Requests that change a task while another request changes it.
+AFTER_EDIT = tuple(FollowUp(name, 0.0, 0.002, gap=0.0) for name in ("edit", "edit", "pause"))
 AFTER_SERIES = _each("pause", "run", "say-snooze", "edit", "retry", "cancel", latest=60.0)
 AFTER_FAILURE = (
     *_each("retry", "say-retry", "reclassify", "reclassify", "press-button"),
@@ -36,7 +49,11 @@ AFTER_BLOCK = _each(
     earliest=36.0,
     latest=60.0,
 )
-AFTER_UNKNOWN = _each("resolve", "resolve", "say-resolve", "press-button")
+AFTER_UNKNOWN = _each(
+    *("resolve", "resolve-applied", "resolve-applied", "say-resolve", "press-button"),
+    earliest=4.0,
+    latest=30.0,
+)
 AFTER_WORK = _each("approve", "reject", "reject", "say-approve", "say-reject", "press-button")
 AFTER_BUG = _each("redeploy", "redeploy", "redeploy", "unblock", "retry", latest=40.0)
 AFTER_PAUSE = _each("resume", "say-resume", earliest=1.0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from local.simulate.actor import Actor
 from local.simulate.workload.create_operations import BUDGETS, SUBJECTS
-from local.simulate.workload.follow_ups import AFTER_LIMIT, AFTER_POISON
+from local.simulate.workload.follow_ups import AFTER_DEAD_LETTER, AFTER_LIMIT, AFTER_POISON
 from local.simulate.workload.operation_kind import (
     Arguments,
     Draft,
@@ -31,6 +31,11 @@ _LEARNED = {
     "GET /budgets/<budget>": f"/budgets/{BUDGETS[0]}",
     "GET /subjects/.+": f"/subjects/{SUBJECTS[1]}",
 }
+# A letter of the first is stored; the others are handled as failures of their tasks.
+_DEAD_LETTERED = (
+    *("NoticesQueue", "NoticesQueue", "NoticesQueue"),
+    *("WorkQueue", "SlowWorkQueue", "FailuresQueue"),
+)
 _EXPLAINED = {"policy": "agent", "message": "Too Many Requests", "status": 429, "retry_after": 30}
 
 
@@ -81,6 +86,16 @@ def _draw_poison(draft: Draft) -> Arguments:
     return {"queue": draft.rng.choice(("WorkQueue", "FailuresQueue", "SlowWorkQueue"))}
 
 
+def _draw_dead_letter(draft: Draft) -> Arguments:
+    return {"queue": draft.rng.choice(_DEAD_LETTERED)}
+
+
+def _run_dead_letter(actor: Actor, arguments: Arguments) -> None:
+    """Let the next message to a queue be received too often. It becomes a dead letter."""
+    actor.dead_letter_next(arguments["queue"])
+    actor.note_success("dead-letter")
+
+
 def _run_drop_letter(actor: Actor, _arguments: Arguments) -> None:
     found = actor.call("GET", "/dead-letters").body or {}
     ids = [letter["id"] for letter in found.get("items", [])[:1]]
@@ -112,6 +127,7 @@ STACK_OPERATIONS: Mapping[str, OperationKind] = {
         _run_forget_pattern, "DELETE /patterns/<policy>/<fingerprint>"
     ),
     "poison": OperationKind(2, _draw_poison, _run_poison, (), AFTER_POISON),
+    "dead-letter": OperationKind(1, _draw_dead_letter, _run_dead_letter, (), AFTER_DEAD_LETTER),
     "redrive": _post("/dead-letters/redrive"),
     "drop-letter": _without_arguments(_run_drop_letter, "POST /dead-letters/drop"),
     "forget-sender": OperationKind(1, draw_sender, _run_forget_sender, ("POST /senders/forget",)),

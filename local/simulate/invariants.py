@@ -67,9 +67,7 @@ INVARIANTS = (
     Invariant("an acknowledged change is what was asked for", acknowledged.requests_fulfilled),
     Invariant("a pause lasts until somebody ends it", acknowledged.pauses_last),
     Invariant("no effect beyond what the runs admit", effects.admitted),
-    Invariant(
-        "what a person resolved as applied is not repeated", resolutions.applied_not_repeated
-    ),
+    Invariant("what a person resolved as applied is not repeated", resolutions.not_repeated),
     Invariant("nothing is early", effects.never_early),
     Invariant("nothing is sent to a private address", effects.none_to_private_address),
     Invariant("the error log has every failure once", journal.failures_logged_once),

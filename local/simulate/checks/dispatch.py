@@ -34,7 +34,7 @@ def starts_on_time(observed: Observed) -> Iterator[str | None]:
         old = None if change.task_id in observed.newer_ids else change.old
         if old is None or old.wait is not None or not _is_start(old, change.new):
             continue
-        if not _has_fault_between(observed, since, change.written_at):
+        if not _has_fault_between(observed, min(since, old.due_at), change.written_at):
             late = change.written_at - max(old.due_at, since)
             text = f"task {observed.name_of(change.task_id)} started {late} after it was due"
             yield text if late > MAX_UNEXPLAINED_DELAY else None

@@ -111,9 +111,10 @@ def simulate(plan: Plan, *, is_checked: bool = True) -> Outcome:
         )
         if not is_checked:
             return outcome
-        observed = Observed.read(stack, due.actor)
         if violation is None:
-            return _check(outcome, observed)
+            return _check(outcome, Observed.read(stack, due.actor))
+        stack.upgrade_tasks()
+        observed = Observed.read(stack, due.actor)
         # The world has not settled, so the other invariants may not hold.
         return replace(
             outcome, violations=[violation], invariants=observed.checked, observed=observed

@@ -116,10 +116,14 @@ class SimulatedStack(Stack):
     def end_faults(self) -> None:
         self.faults.is_active = False
         _containers.correct_clocks()
-        tasks = list(self.backend.aws.dynamodb.table(TASKS).items.values())
-        self.item_versions.upgrade(tasks, self._put_task)
+        self.upgrade_tasks()
         self.faults_ended_at = self.clock.now()
         self.record("faults end")
+
+    def upgrade_tasks(self) -> None:
+        """Store every task in a form that this code can read."""
+        tasks = list(self.backend.aws.dynamodb.table(TASKS).items.values())
+        self.item_versions.upgrade(tasks, self._put_task)
 
     def _put_task(self, item: Item) -> None:
         self.backend.aws.call("dynamodb", "PutItem", {"TableName": TASKS, "Item": item})

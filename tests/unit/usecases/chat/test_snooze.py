@@ -86,6 +86,17 @@ def test_a_redelivered_snooze_whose_copy_was_delivered_adds_no_second_copy() -> 
     assert snoozed_copy(harness) == snoozed
 
 
+def test_a_redelivered_snooze_of_an_occurrence_that_has_come_adds_no_copy() -> None:
+    """The first time it rescheduled the coming occurrence of the series, and then crashed."""
+    harness = ChatHarness(a_task(due_at=NOW + MINUTE, repeat="daily"))
+    harness.say(f"/snooze {SHORT_ID} 1m", key="1")
+    assert harness.task.due_at == NOW + 2 * MINUTE
+    series = deliver_next(harness, harness.task)
+    assert series.status is Status.PENDING
+    harness.say(f"/snooze {SHORT_ID} 1m", key="1", now=NOW + 3 * MINUTE)
+    assert harness.tasks == [series]
+
+
 def test_a_snoozed_copy_can_be_cancelled_by_the_original_id() -> None:
     harness = ChatHarness(a_delivered_reminder())
     harness.say(MINUTES_20)

@@ -199,7 +199,7 @@ def _create_or_move_snooze(
     now: datetime,
 ) -> Task:
     deps = context.create_deps
-    if _is_delivered_for(task, until):
+    if _is_delivered_for(task, until) or _has_come_since(task, occurrence_at, until, message):
         return task
     for existing in iterate_snoozes(task, occurrence_at, deps):
         if _is_delivered_for(existing, until):
@@ -231,3 +231,14 @@ def _create_or_move_snooze(
 
 def _is_delivered_for(task: Task, until: datetime) -> bool:
     return task.status in (Status.DELIVERED, Status.IN_PROGRESS) and task.due_at == until
+
+
+def _has_come_since(task: Task, occurrence_at: datetime, until: datetime, message: Message) -> bool:
+    """Return whether the occurrence of a series came at `until` or later, after the message.
+
+    Then the message comes again: the first time it rescheduled the occurrence.
+    """
+    delivered_at = task.delivered_at
+    if delivered_at is None or task.series is None or latest_occurrence_at(task) != occurrence_at:
+        return False
+    return message.sent_at < delivered_at and until <= delivered_at

@@ -19,6 +19,7 @@ from local.simulate.workload.follow_ups import (
     AT_END,
     BEFORE_PAYMENT,
     BEFORE_REMINDER,
+    TO_FORGET,
 )
 from local.simulate.workload.operation_kind import Arguments, Draft, OperationKind, select
 from local.simulate.workload.provider_scripts import (
@@ -181,6 +182,7 @@ CREATE_OPERATIONS: Mapping[str, OperationKind] = {
     "create-reminder": OperationKind(7, draw_reminder, run_reminder, COVERS, AFTER_REMINDER),
     "create-in-quiet-hours": OperationKind(2, _draw_in_quiet_hours, _run_in_quiet_hours, COVERS),
     "create-to-edit": OperationKind(3, _draw_to_edit, run_reminder, COVERS, BEFORE_REMINDER),
+    "create-to-forget": OperationKind(2, draw_reminder, run_reminder, COVERS, TO_FORGET),
     "create-in-zone": OperationKind(2, _draw_in_zone, _run_in_zone, COVERS),
     "create-action": OperationKind(5, _draw_action, _run_action, COVERS, AT_END),
     "create-blocked": OperationKind(2, _draw_blocked, _run_action, COVERS, AFTER_BLOCK),

@@ -35,6 +35,7 @@ AFTER_REMINDER = _each("say-snooze", "press-button", "say-done", "delete") + _ea
     earliest=-40.0,
     latest=-1.0,
 )
+TO_FORGET = _each("forget-sender", "forget-sender", "say-forget", earliest=-40.0, latest=20.0)
 BEFORE_REMINDER = _each("edit", earliest=-120.0, latest=-60.0)
 # Requests that change a task while another request changes it.
 AFTER_EDIT = tuple(FollowUp(name, 0.0, 0.002, gap=0.0) for name in ("edit", "edit", "pause"))

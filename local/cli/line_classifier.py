@@ -52,6 +52,8 @@ def _to_json(line_id: Any, diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "id": line_id,
         "category": diagnosis.category,
+        "kind": str(diagnosis.kind),
+        "likely": diagnosis.likely.to_json() if diagnosis.likely else None,
         "confidence": diagnosis.confidence,
         "pattern": diagnosis.pattern,
         "location": diagnosis.location.to_json() if diagnosis.location else None,

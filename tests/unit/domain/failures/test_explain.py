@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from tests.support.builders.failures import builtin_policies
 from tests.support.builders.moments import HOUR, NOW
 
-KEYS = """policy category confidence pattern location suggested_fix counts action status
-delay_seconds retry_count max_retries guidance"""
+KEYS = """policy category kind clears_by likely confidence pattern location suggested_fix
+counts action status delay_seconds retry_count max_retries guidance"""
 DECISION_FIELDS = (
     "category",
     "action",
@@ -71,6 +71,9 @@ def test_an_unknown_failure_has_a_complete_response() -> None:
     assert explain(policy="agent", message="boom") == {
         "policy": "agent",
         "category": "unknown",
+        "kind": "unknown",
+        "clears_by": None,
+        "likely": None,
         "confidence": 0.3,
         "pattern": "unknown",
         "location": None,

@@ -12,7 +12,7 @@ from duecourse.domain.failures.policy_json import policy_to_json
 from tests.support.builders.failures import builtin_policies
 
 FIELDS = "name about limits max_retries jitter fallback ladder categories"
-CATEGORY_FIELDS = """name counts limit delays_seconds until_budget_clears server_time_wins
+CATEGORY_FIELDS = """name kinds counts limit delays_seconds until_budget_clears server_time_wins
 subject_limit trips_breaker suggested_fix rules"""
 POLICIES = [pytest.param(policy, id=name) for name, policy in builtin_policies().items()]
 
@@ -65,6 +65,7 @@ def test_a_rule_lists_the_evidence_it_matches() -> None:
     assert rules["function-timeout"] == {
         "id": "function-timeout",
         "category": "timeout",
+        "kind": "timeout",
         "confidence": rule.confidence,
         "types": [],
         "codes": sorted(rule.codes),

@@ -9,6 +9,7 @@ from duecourse.adapters.runtime.policy_files import read_policies, read_policies
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.failures.policy import LimitUnit
 from duecourse.domain.failures.policy_loader import find_wrong_examples, load_policies
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 
 HEAD = """
@@ -49,6 +50,10 @@ def line_of(needle: str, text: str) -> int:
     return next(n for n, line in enumerate(text.splitlines(), 1) if needle in line)
 
 
+SHARED_KINDS = """kinds = ["network", "disk"]
+
+[categories.unknown]
+kinds = ["disk"]"""
 INVALID_EDITS = [
     ("max_retries = 3", "max_retries = 0", "max_retries", "of at least 1"),
     ("max_retries = 3", "max_retries = true", "max_retries", "of at least 1"),
@@ -77,6 +82,9 @@ INVALID_EDITS = [
     ("says =", "exit = [999]\nsays =", "exit", "must be from -255 to 255"),
     ("says =", "confidence = 2\nsays =", "confidence", "from 0 to 1"),
     ("says =", 'where = "sea"\nsays =', "where", "must be one of: verdict, text"),
+    ("says =", 'kind = "weather"\nsays =', "kind", "must be one of: auth, permission"),
+    ("limit = 2", 'kinds = ["network", "weather"]', "kinds", "'weather', but must be one of"),
+    ("[categories.unknown]", SHARED_KINDS, 'kinds = ["disk"]', "disk is a kind of storm already"),
     ("says =", 'tier = "deck"\nsays =', "tier", "must be one of: overruling"),
     ("says =", "saz = 1\nsays =", "saz", "is not a known key"),
     ('limits = "runs"', 'limits = "runs', 'limits = "runs', "line 3"),
@@ -127,6 +135,27 @@ def test_rules_that_cannot_be_inherited_are_rejected(source: str, message: str) 
     texts = {"pier.toml": inheriting_policy(source), "quay.toml": inheriting_policy("pier")}
     with pytest.raises(PolicyError, match=message):
         load_policies(texts | {"harbour.toml": HEAD + RULE})
+
+
+def test_a_rule_without_a_kind_has_the_first_kind_of_its_category() -> None:
+    text = HEAD.replace("limit = 2", 'kinds = ["network", "timeout"]')
+    own = RULE.replace("gale", "squall").replace("says =", 'kind = "timeout"\nsays =')
+    rules = load_policies({"harbour.toml": text + RULE + own})["harbour"].rules
+    assert [rule.kind for rule in rules] == [Kind.NETWORK, Kind.TIMEOUT]
+
+
+def test_an_inherited_rule_gets_the_category_that_names_its_kind() -> None:
+    source = HEAD.replace("limit = 2", 'kinds = ["network"]')
+    pier = HEAD.replace("max_retries = 3", 'max_retries = 3\nrules_of = "harbour"')
+    texts = {
+        "harbour.toml": source + RULE,
+        "pier.toml": pier.replace("storm", "weather").replace("limit = 2", 'kinds = ["network"]'),
+        "quay.toml": pier,
+    }
+    policies = load_policies(texts)
+    categories = {name: policy.rules[0].category for name, policy in policies.items()}
+    assert categories == {"harbour": "storm", "pier": "weather", "quay": "storm"}
+    assert policies["pier"].rules[0].kind is Kind.NETWORK
 
 
 def test_an_example_that_another_rule_decides_is_reported() -> None:

@@ -19,6 +19,7 @@ from duecourse.domain.journal.learned_patterns import (
     recent_months,
     to_percent,
 )
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import Location, Reading, RunDiagnosis
 
@@ -167,7 +168,10 @@ def test_the_next_failure_is_classified_as_corrected() -> None:
         "learned",
     )
     assert corrected.fix == AGENT.categories["timeout"].fix
-    assert corrected.rule_reading == Reading(category="unknown", pattern="unknown", confidence=0.3)
+    assert corrected.kind is Kind.TIMEOUT
+    assert corrected.rule_reading == Reading(
+        category="unknown", kind=Kind.UNKNOWN, pattern="unknown", confidence=0.3
+    )
     assert corrected.fingerprint == FINGERPRINT
 
 

@@ -149,6 +149,7 @@ def test_the_run_records_the_user_as_source_and_the_original_reading() -> None:
     assert diagnosis.location == Location("file.ts", 45)
     assert diagnosis.read_as == Reading(
         category="code_error",
+        kind=first.kind,
         pattern=first.pattern,
         confidence=first.confidence,
         location=first.location,

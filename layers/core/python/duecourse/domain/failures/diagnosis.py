@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.tasks.run_diagnosis import Location, Reading
+from duecourse.domain.tasks.failure_kind import Kind
+from duecourse.domain.tasks.run_diagnosis import Guess, Location, Reading
 
 # Values of `pattern` if no rule decided.
 MANUAL_PATTERN = "person"
@@ -15,6 +16,7 @@ LEARNED_PATTERN = "learned"
 class Diagnosis:
     """How a failure was classified.
 
+    `likely`: the guess, if it was too uncertain to decide by; the category is then the fallback.
     `pattern`: the id of the rule that decided, or `MANUAL_PATTERN` or `LEARNED_PATTERN`.
     `blames_subject`: False for a provider's own problem, such as a rejected API key.
     `rule_reading`: what the rules say, if a person's correction decided instead.
@@ -24,6 +26,8 @@ class Diagnosis:
     confidence: float
     pattern: str
     fix: str
+    kind: Kind = Kind.UNKNOWN
+    likely: Guess | None = None
     location: Location | None = None
     blames_subject: bool = True
     fingerprint: str | None = None

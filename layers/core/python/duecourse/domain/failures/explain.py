@@ -86,6 +86,9 @@ def explain_failure(
     return {
         "policy": policy.name,
         "category": diagnosis.category,
+        "kind": str(diagnosis.kind),
+        "clears_by": diagnosis.kind.clears_by,
+        "likely": diagnosis.likely.to_json() if diagnosis.likely else None,
         "confidence": diagnosis.confidence,
         "pattern": diagnosis.pattern,
         "location": diagnosis.location.to_json() if diagnosis.location else None,

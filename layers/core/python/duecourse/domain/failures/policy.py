@@ -11,6 +11,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from duecourse.domain.failures.classifier.rule import Rule
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 
 
@@ -25,6 +26,7 @@ class LimitUnit(StrEnum):
 class Category:
     """How failures of one category are retried.
 
+    `kinds`: what kinds of failures it holds; the first is that of a rule that names none.
     `counts`: False if a failure uses up no retry.
     `limit`: caps the task's `max_retries`; None leaves it as it is.
     `delays`: one for each retry; the last one repeats.
@@ -33,6 +35,7 @@ class Category:
     """
 
     name: str
+    kinds: tuple[Kind, ...] = ()
     counts: bool = True
     limit: int | None = None
     delays: tuple[timedelta, ...] = ()
@@ -42,6 +45,10 @@ class Category:
     trips_breaker: bool = False
     needs_spec_refresh: bool = False
     fix: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        return self.kinds[0] if self.kinds else Kind.UNKNOWN
 
     @property
     def is_external(self) -> bool:
@@ -73,3 +80,7 @@ class Policy:
     @property
     def fallback_category(self) -> Category:
         return self.categories[self.fallback]
+
+    def category_of(self, kind: Kind) -> Category | None:
+        """Return the category that names the kind, or None."""
+        return next((one for one in self.categories.values() if kind in one.kinds), None)

@@ -25,6 +25,7 @@ def policy_to_json(policy: Policy) -> dict[str, Any]:
 def _category_to_json(category: Category, rules: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "name": category.name,
+        "kinds": [str(kind) for kind in category.kinds],
         "counts": category.counts,
         "limit": category.limit,
         "delays_seconds": [round(delay.total_seconds()) for delay in category.delays],
@@ -41,6 +42,7 @@ def _rule_to_json(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "category": rule.category,
+        "kind": str(rule.kind) if rule.kind else None,
         "confidence": rule.confidence,
         "types": sorted(rule.types),
         "codes": sorted(rule.codes),

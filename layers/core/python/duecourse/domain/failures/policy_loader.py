@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.classifier.rule import Rule
 from duecourse.domain.failures.classifier.rule_loader import parse_rule
 from duecourse.domain.failures.policy import Category, LimitUnit, Policy
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.time.duration import parse_duration
 from duecourse.domain.validation.toml_table import (
@@ -93,20 +94,28 @@ def _parse_policy(name: str, table: TomlTable) -> Policy:
 
 
 def _parse_categories(table: TomlTable) -> dict[str, Category]:
-    categories = {}
+    categories: dict[str, Category] = {}
     for name, values in table.require("categories", _require_table).items():
         header = f"[categories.{name}]"
         # A short category may be an inline table below [categories].
         header = header if header in table.lines else f"{name} ="
-        categories[name] = _parse_category(
-            name, table.subtable(f"category {name}", values, header=header)
-        )
+        category_table = table.subtable(f"category {name}", values, header=header)
+        category = _parse_category(name, category_table)
+        _reject_shared_kinds(category, categories.values(), category_table)
+        categories[name] = category
     return categories
+
+
+def _reject_shared_kinds(category: Category, others: Iterable[Category], table: TomlTable) -> None:
+    for other in others:
+        if shared := set(category.kinds) & set(other.kinds):
+            table.fail(f"{min(shared)} is a kind of {other.name} already", "kinds")
 
 
 def _parse_category(name: str, table: TomlTable) -> Category:
     category = Category(
         name=name,
+        kinds=table.read_list("kinds", enum_parser(Kind)),
         counts=table.read("counts", parse_bool, True),
         limit=table.read("limit", parse_positive_int, None),
         delays=table.read_list("delays", parse_duration),
@@ -121,7 +130,7 @@ def _parse_category(name: str, table: TomlTable) -> Category:
     return category
 
 
-def _parse_rules(table: TomlTable, categories: Container[str]) -> tuple[Rule, ...]:
+def _parse_rules(table: TomlTable, categories: Mapping[str, Category]) -> tuple[Rule, ...]:
     rules: dict[str, Rule] = {}
     tables: list[Any] = table.read("rules", _require_table_list, [])
     for index, values in enumerate(tables):
@@ -129,7 +138,7 @@ def _parse_rules(table: TomlTable, categories: Container[str]) -> tuple[Rule, ..
         rule = parse_rule(rule_table, categories)
         if rule.id in rules:
             rule_table.fail("another rule has this id", "id")
-        rules[rule.id] = rule
+        rules[rule.id] = replace(rule, kind=rule.kind or categories[rule.category].kind)
     return tuple(rules.values())
 
 
@@ -144,16 +153,21 @@ def _add_own_rules(policy: Policy, table: TomlTable) -> Policy:
 def _add_inherited_rules(
     name: str, policies: Mapping[str, Policy], tables: Mapping[str, TomlTable]
 ) -> Policy:
-    """Append the rules that `rules_of` names. The policy's own rules come first and so win."""
+    """Append the rules that `rules_of` names. The policy's own rules come first and so win.
+
+    An inherited rule gives the category that names its kind, if there is one, else its own.
+    """
     policy, table = policies[name], tables[name]
     rules, categories = list(policy.rules), dict(policy.categories)
     for source in _inheritance_chain(name, tables):
         categories = _inherit_fixes(categories, policies[source].categories)
         for rule in policies[source].rules:
-            if rule.category not in policy.categories:
+            by_kind = policy.category_of(rule.kind) if rule.kind else None
+            category = by_kind.name if by_kind else rule.category
+            if category not in policy.categories:
                 problem = f"{source}'s rule {rule.id} needs a category {rule.category}"
                 table.fail(f"{problem}, which is not defined here", "rules_of")
-            rules.append(rule)
+            rules.append(rule if category == rule.category else replace(rule, category=category))
     return replace(policy, rules=tuple(rules), categories=categories)
 
 

@@ -135,6 +135,8 @@ def apply_correction(
     return replace(
         diagnosis,
         category=category.name,
+        kind=category.kind,
+        likely=None,
         confidence=LEARNED_CONFIDENCE,
         pattern=LEARNED_PATTERN,
         fix=category.fix,
@@ -146,6 +148,7 @@ def apply_correction(
 def _to_rule_reading(diagnosis: Diagnosis) -> Reading:
     return Reading(
         category=diagnosis.category,
+        kind=diagnosis.kind,
         pattern=diagnosis.pattern,
         confidence=diagnosis.confidence,
         location=diagnosis.location,

@@ -123,6 +123,8 @@ def _to_diagnosis_note(
     """Return what the run stores for the error log and for a later reclassification."""
     failure = report.failure
     return RunDiagnosis(
+        kind=diagnosis.kind,
+        likely=diagnosis.likely,
         confidence=diagnosis.confidence,
         pattern=diagnosis.pattern,
         fingerprint=diagnosis.fingerprint,

@@ -89,6 +89,7 @@ def manual_diagnosis(category: str, reopened_failure: ReopenedFailure, policy: P
         raise InvalidFieldsError([FieldError("category", str(error))]) from None
     return Diagnosis(
         category=corrected.name,
+        kind=corrected.kind,
         confidence=1.0,
         pattern=MANUAL_PATTERN,
         fix=corrected.fix,
@@ -232,6 +233,7 @@ def _original_reading(reopened_failure: ReopenedFailure) -> Reading:
     note = reopened_failure.diagnosis
     return note.read_as or Reading(
         category=reopened_failure.run.category,
+        kind=note.kind,
         pattern=note.pattern,
         confidence=note.confidence,
         location=note.location,

@@ -9,6 +9,7 @@ from typing import Any
 
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.adapted_delay import AdaptedDelay
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.validation.stored_fields import StoredFields
 
@@ -28,11 +29,30 @@ class Location:
         return cls(fields.required("file", fields.text("file")), fields.integer("line"))
 
 
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A category and a kind that are likely, but not certain enough to decide by."""
+
+    category: str
+    kind: Kind
+
+    def to_json(self) -> dict[str, str]:
+        return {"category": self.category, "kind": str(self.kind)}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Guess:
+        """Read what `to_json` wrote. Raises ValueError for anything else."""
+        fields = StoredFields.of(stored)
+        category = fields.required("category", fields.text("category"))
+        return cls(category, Kind.parse(fields.text("kind")) or Kind.UNKNOWN)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
     """How the rules classified a failure whose category a person corrected."""
 
     category: str | None = None
+    kind: Kind | None = None
     pattern: str | None = None
     confidence: float | None = None
     location: Location | None = None
@@ -42,6 +62,8 @@ class Reading:
 class RunDiagnosis:
     """The diagnosis of a failed run. Its category and message are fields of the run itself.
 
+    `kind`: None if it was stored before there were kinds.
+    `likely`: what it probably is, if no category was certain enough.
     `pattern`: the id of the rule that matched.
     `type`, `code`, `status`, `phase`, `retry_after`: the evidence. It is classified again if a
     person corrects the category.
@@ -54,6 +76,8 @@ class RunDiagnosis:
     `is_newly_blocked`: the task's or subject's first error of that day for lack of budget.
     """
 
+    kind: Kind | None = None
+    likely: Guess | None = None
     confidence: float | None = None
     pattern: str | None = None
     fingerprint: str | None = None
@@ -96,6 +120,8 @@ class RunDiagnosis:
         """Return the stored form without nulls and without defaults of `learned`, `origin` and
         `blames_subject`. Every stored kilobyte costs."""
         stored = {
+            "kind": str(self.kind) if self.kind else None,
+            "likely": self.likely.to_json() if self.likely else None,
             "confidence": self.confidence,
             "pattern": self.pattern,
             "fingerprint": self.fingerprint,
@@ -130,6 +156,8 @@ class RunDiagnosis:
         """
         fields = StoredFields.of(stored)
         return cls(
+            kind=Kind.parse(fields.text("kind")),
+            likely=fields.nested("likely", Guess.from_json),
             confidence=fields.number("confidence"),
             pattern=fields.text("pattern"),
             fingerprint=fields.text("fingerprint"),
@@ -160,12 +188,14 @@ NOT_DIAGNOSED = RunDiagnosis()  # stands in for a missing diagnosis
 
 
 def _reading_to_stored(reading: Reading) -> Mapping[str, Any]:
-    """Return the stored form. Unlike in `to_stored`, nulls are kept, except a null location."""
+    """Return the stored form. Unlike in `to_stored`, most nulls are kept."""
+    kind = {"kind": str(reading.kind)} if reading.kind else {}
     location = {"location": reading.location.to_json()} if reading.location else {}
     return {
         "category": reading.category,
         "pattern": reading.pattern,
         "confidence": reading.confidence,
+        **kind,
         **location,
     }
 
@@ -174,6 +204,7 @@ def _reading_from_stored(stored: Any) -> Reading:
     fields = StoredFields.of(stored)
     return Reading(
         category=fields.text("category"),
+        kind=Kind.parse(fields.text("kind")),
         pattern=fields.text("pattern"),
         confidence=fields.number("confidence"),
         location=fields.nested("location", Location.from_json),

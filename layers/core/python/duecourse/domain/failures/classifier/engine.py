@@ -18,6 +18,7 @@ from duecourse.domain.failures.classifier.source_location import choose_location
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.policy import Policy
+from duecourse.domain.tasks.failure_kind import Kind
 
 UNKNOWN = "unknown"
 UNKNOWN_CONFIDENCE = 0.3
@@ -48,6 +49,7 @@ def diagnose(failure: Failure, policy: Policy) -> Diagnosis:
         confidence=round(rule.confidence * confidence_factor, 2),
         pattern=rule.id,
         fix=rule.fix or policy.categories[rule.category].fix,
+        kind=rule.kind or Kind.UNKNOWN,
         location=location,
         blames_subject=rule.blames_subject,
     )

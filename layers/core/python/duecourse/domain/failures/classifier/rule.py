@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 
 from duecourse.domain.failures.classifier.phrase import Phrase
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.tasks.failure_kind import Kind
 
 
 class PhraseScope(StrEnum):
@@ -35,11 +36,12 @@ class Rule:
     """Matches if every kind of evidence that it names is present with one of the listed values.
 
     `codes`, `types` and `type_suffixes` are normalized by `normalize_code`. An empty suffix matches
-    any exception type. `fix`: None uses the fix of the category.
+    any exception type. `kind`: None uses the kind of the category, `fix`: None uses its fix.
     """
 
     id: str
     category: str
+    kind: Kind | None = None
     confidence: float
     tier: Tier
     phrase_scope: PhraseScope = PhraseScope.VERDICT

@@ -8,6 +8,7 @@ from typing import Any
 from duecourse.domain.failures.classifier.phrase import Phrase
 from duecourse.domain.failures.classifier.rule import PhraseScope, Rule, Tier, normalize_code
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.validation.toml_table import (
     TomlTable,
     enum_parser,
@@ -41,6 +42,7 @@ def _build_rule(table: TomlTable) -> Rule:
     return Rule(
         id=table.require("id", parse_text),
         category=table.require("category", parse_text),
+        kind=table.read("kind", enum_parser(Kind), None),
         confidence=table.read("confidence", parse_fraction, DEFAULT_CONFIDENCE),
         tier=table.read("tier", _parse_tier, _default_tier(table, where)),
         phrase_scope=where,

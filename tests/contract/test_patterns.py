@@ -13,11 +13,13 @@ from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
 from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
 from duecourse.adapters.aws.dynamodb.journal_models import JournalItem
 from duecourse.adapters.aws.dynamodb.patterns import OUTCOMES_CACHED_FOR, DynamoPatterns
+from duecourse.adapters.aws.dynamodb.run_records import amend_record
 from duecourse.adapters.aws.dynamodb.stats import DynamoStats
 from duecourse.domain.journal.counter_page import CountedChange
 from duecourse.domain.journal.counters import count_change
 from duecourse.domain.journal.journal_entries import to_journal_entries
 from duecourse.domain.journal.learned_patterns import Correction, LearnedPattern, ObservedFailure
+from duecourse.domain.journal.run_record import to_run_record
 from duecourse.domain.tasks.adapted_delay import RetryOutcomes
 from duecourse.domain.tasks.run import PreviousFailure, Run
 from duecourse.ports.journal import Patterns
@@ -164,6 +166,20 @@ def test_a_pattern_has_the_values_of_its_latest_failure(
         )
     ]
     assert dynamo.list_newest("omega", limit=9, now=NOW) == []
+
+
+def test_a_pattern_is_listed_though_its_latest_failure_was_corrected(
+    dynamo: DynamoPatterns, recorder: Recorder
+) -> None:
+    recorder.fail()
+    failed = an_action(run=a_failed_run(id="run-0", category="code_error", error="boom", at=NOW))
+    succeeded = replace(failed, run=a_committed_run(id="run-0", at=NOW))
+    record = to_run_record(failed, succeeded, at=NOW)
+    assert record is not None
+    assert record.is_amendment
+    amend_record(record, retention=RETENTION)
+    pattern = only_pattern(dynamo)
+    assert (pattern.category, pattern.example, pattern.count) == ("code_error", "boom", 1)
 
 
 def test_retries_are_counted_with_the_previous_failure(

@@ -53,8 +53,7 @@ class _Recount:
 def patterns_recounted(observed: Observed) -> Iterator[str | None]:
     """`/patterns` counts the failures of the error log, and the retries after them.
 
-    Of a task whose runs were corrected, what was learned from the first reading may stay. A pattern
-    is shown with its latest failure: if that one was corrected, it is not shown.
+    Of a task whose runs were corrected, what was learned from the first reading may stay.
     """
     if observed.is_uncountable or observed.derived.patterns is None:
         return
@@ -69,10 +68,7 @@ def patterns_recounted(observed: Observed) -> Iterator[str | None]:
         expected = recount.seen[key], recount.tried[key], recount.worked[key]
         one = listed.get(key, {"count": 0, "tried": 0, "worked": 0})
         counted = one["count"], one["tried"], one["worked"]
-        is_hidden = spare > 0 and key not in listed
-        is_right = is_hidden or all(
-            0 <= n - least <= spare for n, least in zip(counted, expected, strict=True)
-        )
+        is_right = all(0 <= n - least <= spare for n, least in zip(counted, expected, strict=True))
         yield None if is_right else f"pattern {key} has {counted}, the runs {expected}"
 
 

@@ -5,6 +5,7 @@ A correction is the category that a person gave to a pattern.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -81,6 +82,30 @@ def observed_failure(policy: str, run: Run) -> ObservedFailure | None:
         category=run.category,
         rule_category=_rules_category(note) or run.category,
         example=truncate_middle(run.error or "", EXAMPLE_LIMIT),
+        observed_at=run.ended_or_started_at,
+    )
+
+
+def counted_failure(
+    policy: str, fingerprint: str, run: Run, former_detail: Mapping[str, Any] | None
+) -> ObservedFailure | None:
+    """Return the failure as it was counted for the pattern, or None if nothing tells it.
+
+    A late report or a person may have corrected the run since; `former_detail` is what it told
+    before.
+    """
+    observed = observed_failure(policy, run)
+    if observed is not None and observed.fingerprint == fingerprint:
+        return observed
+    category = (former_detail or {}).get("category")
+    if former_detail is None or category is None:
+        return None
+    return ObservedFailure(
+        policy=policy,
+        fingerprint=fingerprint,
+        category=category,
+        rule_category=category,
+        example=truncate_middle(former_detail.get("error") or "", EXAMPLE_LIMIT),
         observed_at=run.ended_or_started_at,
     )
 

@@ -18,7 +18,7 @@ from duecourse.domain.journal.learned_patterns import (
     Correction,
     LearnedPattern,
     ObservedFailure,
-    observed_failure,
+    counted_failure,
     recent_months,
 )
 from duecourse.domain.journal.learning_counters import (
@@ -51,11 +51,7 @@ class DynamoPatterns:
     def list_newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[LearnedPattern]:
         since = utc_day(now - RETENTION)
         counts = read_pattern_counts(policy, self._counters.read_since(since, now=now))
-        counted = [ref for one in counts.values() if (ref := one.latest)]
-        newest = sorted(counted, reverse=True)[:limit]
-        by_run = self._error_log.find_records(newest)
-        failures = [observed_failure(policy, record.run) for record in by_run.values()]
-        observed = {one.fingerprint: one for one in failures if one is not None}
+        observed = self._find_latest(policy, counts, limit=limit)
         items = _load_items(policy, observed, limit=limit, now=now)
         found = [
             _to_pattern(
@@ -64,6 +60,20 @@ class DynamoPatterns:
             for fingerprint in {*items, *observed}
         ]
         return sorted(found, key=lambda one: one.last_seen_at, reverse=True)[:limit]
+
+    def _find_latest(
+        self, policy: str, counts: Mapping[str, PatternCounts], *, limit: int
+    ) -> Mapping[str, ObservedFailure]:
+        """Return the latest failure of the patterns that were seen last, by fingerprint."""
+        counted = [(ref, name) for name, one in counts.items() if (ref := one.latest)]
+        newest = sorted(counted, reverse=True)[:limit]
+        by_run = self._error_log.find_records(ref for ref, _ in newest)
+        latest = {
+            name: counted_failure(policy, name, record.run, record.former_detail)
+            for ref, name in newest
+            if (record := by_run.get(ref.run_id))
+        }
+        return {name: failure for name, failure in latest.items() if failure is not None}
 
     def record_correction(self, observed: ObservedFailure, correction: Correction) -> None:
         last_seen, times = PatternItem.last_seen, PatternItem.times

@@ -120,6 +120,7 @@ def to_record(item: JournalItem) -> RunRecord:
         subject=item.subject,
         provider=item.provider,
         next_retry_at=from_text_or_none(item.next_retry_at),
+        former_detail=item.former_detail,
         audit=tuple(item.audit) if item.audit else None,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from duecourse.domain.dispatch.dead_letter import Queue
+from duecourse.domain.lifecycle.correction import is_correction
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION
 from duecourse.domain.tasks.wait import WaitReason
@@ -14,7 +15,10 @@ from duecourse.domain.tasks.wait import WaitReason
 from local.simulate.observed import EMIT_SUFFIX, Observed, changes_of_tasks
 
 # Where a fault may lead to a second notification: it is sent at least once.
-_REPEATING_PLACES = ("journal", "notifier", "NoticesQueue", "TasksTable for JournalFunction")
+_REPEATING_PLACES = (
+    *("journal", "alerts", "notifier", "NoticesQueue"),
+    "TasksTable for JournalFunction",
+)
 # The same for one that was a dead letter.
 _REDRIVING_PLACES = ("api", "deadletter", "NoticesDeadLetterQueue")
 
@@ -30,17 +34,23 @@ def ends_told(observed: Observed) -> Iterator[str | None]:
 
 
 def questions_asked(observed: Observed) -> Iterator[str | None]:
-    """The owner of a task that waits for a person was asked. One who has answered need not be."""
-    questions = {}
+    """The owner of a task that waits for a person was asked. One who has answered need not be.
+
+    A late report may replace the question while the task waits.
+    """
+    questions: dict[str, list[Any]] = {}
     for change in observed.changes:
-        if change.old is not None and change.new is not None:
-            if _is_question(change.old, change.new):
-                questions[change.task_id] = change.new
-            elif not _is_waiting(change.new):
-                questions.pop(change.task_id, None)
-    for task_id, asking in questions.items():
+        old, new = change.old, change.new
+        if old is not None and new is not None:
+            if _is_question(old, new):
+                questions[new.id] = [new]
+            elif not _is_waiting(new):
+                questions.pop(new.id, None)
+            elif new.id in questions and is_correction(old, new):
+                questions[new.id].append(new)
+    for task_id, versions in questions.items():
         if task_id in observed.records and task_id not in observed.newer_ids:
-            yield from _check_told(observed, asking)
+            yield from _check_told(observed, *versions)
 
 
 def refused_sent_again(observed: Observed) -> Iterator[str | None]:
@@ -51,13 +61,13 @@ def refused_sent_again(observed: Observed) -> Iterator[str | None]:
         )
 
 
-def _check_told(observed: Observed, task: Any) -> Iterator[str | None]:
-    """Yield whether the owner got the notification of this version of the task."""
+def _check_told(observed: Observed, task: Any, *later: Any) -> Iterator[str | None]:
+    """Yield whether the owner got the notification of one of these versions of the task."""
     is_silent = task.sender_id in observed.muted | observed.forgotten
     if is_silent or _is_lost(observed, task):
         return
-    key = f"{task.id}:{task.version}"
-    is_told = any((one.key, one.target) == (key, task.reply_target) for one in observed.sent)
+    keys = {f"{one.id}:{one.version}" for one in (task, *later)}
+    is_told = any(one.key in keys and one.target == task.reply_target for one in observed.sent)
     text = f"{task.sender_id} was not told that task {observed.name_of(task.id)} is {task.status}"
     yield None if is_told else text
 

@@ -7,6 +7,7 @@ from duecourse.domain.chat.buttons import failure_buttons
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.notification_content import (
     NotificationContent,
+    blocked_content,
     change_content,
     failure_content,
     is_counted,
@@ -40,6 +41,8 @@ def correction_content(old: Task, new: Task) -> NotificationContent | None:
 
 def _resolved_content(old: Task, new: Task, run: Run) -> NotificationContent | None:
     is_failure = run.status is not RunStatus.COMMITTED
+    if is_failure and new.status is Status.BLOCKED:
+        return blocked_content(new)  # the question is settled, and the task still needs somebody
     if not is_failure or new.status is not Status.PENDING:
         return _content(old, new, run, was_told=True)
     text = (

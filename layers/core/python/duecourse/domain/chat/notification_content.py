@@ -35,7 +35,7 @@ def change_content(old: Task, new: Task) -> NotificationContent | None:
     """Return what people are told of the change from `old` to `new`, or None."""
     new_status = None if old.status is new.status else new.status
     if new_status is Status.BLOCKED or is_escalation(old, new):
-        return _blocked_content(new)
+        return blocked_content(new)
     if new_status is Status.FAILED:
         why = blocked_timeout_reason(old, new)
         ended = (
@@ -59,7 +59,8 @@ def change_content(old: Task, new: Task) -> NotificationContent | None:
     return None if failed is None else failure_content(old, new, failed)
 
 
-def _blocked_content(task: Task) -> NotificationContent:
+def blocked_content(task: Task) -> NotificationContent:
+    """Return what people are told of a task that is blocked."""
     # Until the effect is resolved, every other action is refused.
     if is_awaiting_resolution(task):
         return NotificationContent(

@@ -8,7 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.notification import Notification
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter, Queue
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.dispatch.unjournaled import (
@@ -127,6 +129,31 @@ def test_a_report_about_a_deleted_task_is_dropped() -> None:
     report = a_failure_report(claim_task(a_task()))
     assert harness.handle(report) is DeadLetterOutcome.STALE
     assert harness.letters == []
+
+
+def a_notification(**fields: Any) -> Notification:
+    known = {"channel": "console", "target": "ada", "idempotency_key": "key", "task_id": ID}
+    return Notification(message=ChatMessage("Done: water plant"), **{**known, **fields})
+
+
+def test_a_notification_is_stored() -> None:
+    harness = DeadLetterHarness(a_task())
+    outcome = harness.handle(a_notification(run_id="run-1"), queue=Queue.NOTIFICATIONS)
+    assert outcome is DeadLetterOutcome.STORED
+    assert len(harness.letters) == 1
+
+
+def test_a_notification_of_a_deleted_task_is_dropped() -> None:
+    harness = DeadLetterHarness()
+    outcome = harness.handle(a_notification(run_id="run-1"), queue=Queue.NOTIFICATIONS)
+    assert outcome is DeadLetterOutcome.STALE
+    assert harness.letters == []
+
+
+def test_a_notification_of_no_task_is_stored() -> None:
+    harness = DeadLetterHarness()
+    outcome = harness.handle(a_notification(task_id="alert-1"), queue=Queue.NOTIFICATIONS)
+    assert outcome is DeadLetterOutcome.STORED
 
 
 def test_a_letter_that_is_too_long_is_truncated_and_cannot_be_redriven() -> None:

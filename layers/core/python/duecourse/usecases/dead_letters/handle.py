@@ -95,12 +95,27 @@ def handle_dead_letter(
 def _handle_notification(
     letter: DeadLetter, notification: Notification, deps: DeadLetterDeps
 ) -> DeadLetterOutcome:
-    """Store the notification. A reply loses its reply context first, as a message does."""
+    """Store the notification. A reply loses its reply context first, as a message does.
+
+    Nothing is stored of a deleted task: its owner may have asked to be forgotten.
+    """
+    if notification.run_id is not None and _is_deleted(notification.task_id, deps):
+        return DeadLetterOutcome.STALE
     if notification.reply_to is not None:
         letter = replace(letter, body=json.dumps(notification.without_reply_context().to_json()))
     reason = f"channel {notification.channel} rejected it on every delivery"
     deps.dead_letters.save(letter.prepare_for_storage(reason))
     return DeadLetterOutcome.STORED
+
+
+def _is_deleted(task_id: str, deps: DeadLetterDeps) -> bool:
+    try:
+        deps.failure_deps.store.get(task_id)
+    except UnknownTaskError:
+        return True
+    except UnreadableItemError:
+        pass
+    return False
 
 
 def _handle_message(

@@ -13,8 +13,11 @@ _RESCHEDULING = ("pause", "resume", "run", "retry", "resolve", "snooze")
 
 def requests_not_repeated(observed: Observed) -> Iterator[str | None]:
     """A request that is repeated with its key creates one task. Each has its own description."""
-    originals = [one.task for one in observed.records.values() if one.task["snooze_of"] is None]
-    for description, count in Counter(one["description"] for one in originals).items():
+    first: dict[str, Any] = {}
+    for change in observed.changes:
+        if change.new is not None and change.new.snooze_of is None:
+            first.setdefault(change.new.id, change.new)
+    for description, count in Counter(one.description for one in first.values()).items():
         yield None if count == 1 else f"{count} tasks are called {description!r}"
 
 

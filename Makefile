@@ -16,7 +16,7 @@ INSTALL := $(PIP) install --require-hashes --no-deps
 PARALLEL := -n 2 --dist worksteal
 COMPILE := uv pip compile -q --python-version 3.11 --universal --no-header --no-annotate --generate-hashes
 
-.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify capacity simulate simulate-twice simulate-mutants lock clean
+.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify bench-locations capacity simulate simulate-twice simulate-mutants lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -128,6 +128,9 @@ bench-peers: $(PEERS_VENV)/.installed bench-cpu ## run bench-cpu beside Celery a
 
 bench-classify: setup ## measure the classifier's speed, also on hostile input
 	@$(BIN)/python -m bench.classify
+
+bench-locations: setup ## print how many source locations are found, by ecosystem
+	@$(BIN)/python -m bench.locations
 
 capacity: setup ## print which limit of AWS comes first, by tasks, failures, messages and listeners
 	@$(BIN)/python -m bench.capacity

@@ -51,7 +51,8 @@ _HOSTILE_SEEDS = (
     "in a", "1 ", "429 ", "E ", "Error: ", "Caused by: ", "x.Error", "raised A", "Aa.Bb.", "(Aa",
     "error TS", "'a' ", "status code ", "code: '", '{"code":', "exit code ", "code = A", "[1] ",
     "http://a", "1 | a\n", "2026-01-01T00:00:00Z ", 'File "a.py", line 1\n', "E   a\n",
-    "at a.b(C.java:1)\n", "---> 1 \n",
+    "at a.b(C.java:1)\n", "---> 1 \n", "Error: a.py:1 ", "1. a at a.py ", "@ a.py, ", "(a.py:1",
+    "webpack://a/", "a.py\n1:1  error  a\n",
 )  # fmt: skip
 
 

@@ -63,6 +63,11 @@ def locate(text: str) -> str | None:
             "/src/A.cs:77",
         ),
         ("PHP Fatal error:  x in /srv/a.php on line 8", "/srv/a.php:8"),
+        ("a.ts\n  4:7  warning  x  y\n  12:15  error  x  no-undef", "a.ts:12"),
+        ("::error file=a.ts,line=3,col=5::x", "a.ts:3"),
+        ("== [a.sql] FAIL\nL:   4 | P:   1 | PRS | x", "a.sql:4"),
+        ("    at f (webpack://quay/./src/a.js:19:21)", "./src/a.js:19"),
+        ("    at f (http://localhost:5173/src/a.tsx?t=1741688095120:21:9)", "src/a.tsx:21"),
         ("a.rb:4:in `f': x (NameError)\n\tfrom b.rb:7:in `g'", "a.rb:4"),
     ],
 )
@@ -70,14 +75,33 @@ def test_a_location_is_found_in_any_language(text: str, expected: str) -> None:
     assert locate(text) == expected
 
 
-def test_the_last_python_frame_of_the_last_traceback_is_found() -> None:
+def test_the_last_own_python_frame_of_the_last_traceback_is_found() -> None:
     chain = (
         'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    x\nKeyError\n\n'
         "During handling of the above exception, another exception occurred:\n\n"
         'Traceback (most recent call last):\n  File "b.py", line 2, in f\n    y\n'
         '  File "/v/lib/python3.11/site-packages/z/c.py", line 3, in g\n    z\nValueError'
     )
-    assert locate(chain) == "/v/lib/python3.11/site-packages/z/c.py:3"
+    assert locate(chain) == "b.py:2"
+
+
+def test_a_chain_that_ends_in_a_library_falls_back_to_the_traceback_before() -> None:
+    chain = (
+        'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    x\nKeyError\n\n'
+        "During handling of the above exception, another exception occurred:\n\n"
+        "Traceback (most recent call last):\n"
+        '  File "/v/lib/python3.11/site-packages/z/c.py", line 3, in g\n    z\nValueError'
+    )
+    assert locate(chain) == "a.py:1"
+
+
+def test_the_first_failed_test_of_pytest_is_found() -> None:
+    text = (
+        "____ test_a ____\n\n>       f()\n\ntests/test_a.py:4: \n_ _ _ _\n\n    def f():\n"
+        ">       raise Full\nE       Full\n\nsrc/a.py:9: Full\n____ test_b ____\n\n"
+        ">       assert 0\nE       assert 0\n\ntests/test_b.py:7: AssertionError"
+    )
+    assert locate(text) == "src/a.py:9"
 
 
 def test_frames_of_the_python_library_are_skipped() -> None:
@@ -106,7 +130,7 @@ def test_java_frames_of_libraries_are_skipped() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "a.ts(1,2): error TS1: x\na.ts(9,2): error TS2: y",  # ambiguous
+        "see a.ts:1\nor b.ts:9",  # ambiguous
         "connect ECONNREFUSED 127.0.0.1:5432",
         "https://packages.example.org:443/x timed out",
         "Makefile:62: recipe for target 'x' failed",
@@ -117,6 +141,82 @@ def test_java_frames_of_libraries_are_skipped() -> None:
 )
 def test_an_ambiguous_or_missing_location_is_none(text: str) -> None:
     assert locate(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a.c:1:2: warning: x\n",
+        "A.cs(8,13): warning CS0168: x [A.csproj]",
+        "[WARNING] /srv/A.java:[50,18] x is deprecated",
+        "::warning file=a.ts,line=3::x",
+        "warning: x\n --> src/a.rs:2:7",
+        "Warning: x\n\n  with aws_a.b,\n  on a.tf line 3, in resource:",
+        "PHP Deprecated:  x in /srv/a.php on line 9",
+        "a.py:3:0: W0611: Unused import os (unused-import)",
+        "a.py:3: DeprecationWarning: x",
+        "a.ts\n  12:7  warning  x  no-unused-vars",
+        'File "a.ml", line 2, characters 4-9:\nWarning 32 [unused-value]: x',
+        "psql:a.sql:40: NOTICE:  x",
+        "CMake Deprecation Warning at CMakeLists.txt:1 (x):",
+        "In file included from a.h:3,",
+    ],
+)
+def test_the_place_of_a_warning_is_not_a_location(text: str) -> None:
+    assert locate(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '  File "/usr/lib/python3.11/json/x.py", line 9, in g\n    x',
+        '  File "C:\\Python311\\Lib\\json\\x.py", line 9, in g\n    x',
+        "main.f()\n\t/usr/local/go/src/net/http/server.go:9 +0x1d",
+        "internal/poll.f()\n\tinternal/poll/fd_unix.go:9 +0x1d",
+        "thread 'main' panicked at /rustc/79e97/library/core/src/a.rs:5:5:\nx",
+        "\tat app//org.hamcrest.MatcherAssert.assertThat(MatcherAssert.java:20)",
+        "\tat java.base@17.0.9/java.util.A.b(A.java:9)",
+        "    (ecto 3.10.3) lib/ecto/repo.ex:229: Ecto.Repo.execute/4",
+        "#0      f (package:flutter/src/widgets/framework.dart:9:27)",
+        "   at Xunit.Assert.Equal() in /_/src/xunit.assert/A.cs:line 96",
+        "    at t (https://a.example/static/js/main.4f3a9c1b.chunk.js:2:18734)",
+        "Swift/ContiguousArrayBuffer.swift:600: Fatal error: x",
+    ],
+)
+def test_a_place_in_a_library_is_not_a_location(text: str) -> None:
+    assert locate(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("internal/tide/a.go:31:6: x", "internal/tide/a.go:31"),
+        ("\t/srv/quay/internal/poll/a.go:31 +0x1d", "/srv/quay/internal/poll/a.go:31"),
+        ("net/server.go:3:1: undefined: x", "net/server.go:3"),
+        ('  File "/srv/Lib/a.py", line 9, in g', "/srv/Lib/a.py:9"),
+        ('  File "/srv/python/a.py", line 9, in g', "/srv/python/a.py:9"),
+        ("\tat app//com.quay.A.b(A.java:20)", "A.java:20"),
+    ],
+)
+def test_own_code_in_a_directory_named_like_a_library_is_found(text: str, expected: str) -> None:
+    assert locate(text) == expected
+
+
+def test_the_first_of_several_errors_is_found() -> None:
+    assert locate("a.ts(1,2): error TS1: x\na.ts(9,2): error TS2: y") == "a.ts:1"
+
+
+def test_a_panic_in_a_library_is_located_by_its_backtrace() -> None:
+    text = (
+        "thread 'main' panicked at /rustc/79e97/library/core/src/a.rs:5:5:\nx\nstack backtrace:\n"
+        "   0: std::a\n             at /rustc/79e97/library/std/src/b.rs:7:5\n"
+        "   1: quay::c\n             at ./src/c.rs:64:18"
+    )
+    assert locate(text) == "./src/c.rs:64"
+
+
+def test_a_stack_trace_logged_as_a_warning_is_located() -> None:
+    assert locate('WARNING  x failed\nWARNING    File "a.py", line 3, in f') == "a.py:3"
 
 
 def test_two_errors_on_one_line_are_one_location() -> None:

@@ -15,7 +15,7 @@ from duecourse.domain.failures.classifier.log_lines import Line, LineKind, parse
 from duecourse.domain.failures.classifier.phrase import SearchText
 from duecourse.domain.failures.classifier.rule import normalize_code
 from duecourse.domain.failures.classifier.source_location import find_source_matches
-from duecourse.domain.failures.classifier.source_patterns import MatchStyle, SourceMatch
+from duecourse.domain.failures.classifier.source_match import MatchStyle, SourceMatch
 from duecourse.domain.failures.failure import Failure
 
 _URL_PATTERN = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>)\]}|]+")

@@ -38,6 +38,7 @@ _PREFIX = re.compile(
             r"npm (?:ERR!|error|WARN|warn|verb|info)(?:\s|$)",
             r"\d{1,5} (?:error|verbose|silly|info|warn|http|timing)\s",
             r"##\[\w{1,12}\]",
+            r"\d{1,6}(?=\[(?:info|error|warn)\]\s)",
             r"\d{1,3}>(?=\S)",
             r"::(?:error|warning|notice)[^:]{0,200}::",
             r"#\d{1,4} \d{1,6}\.\d{1,4}\s",
@@ -47,6 +48,7 @@ _PREFIX = re.compile(
             rf"{_LEVEL} (?![\w.$]{{0,80}}(?:Error|Exception):)[\w.$]{{1,80}}: ",
             r"""time="[^"]{1,40}" level=\w{1,9} msg="?""",
             r"[A-Za-z][\w.-]{0,60} {1,30}\| ",
+            r"[A-Za-z][\w.-]{0,60} {2,30}> ",
             r"[│┃║┆╎▌▏╭╰├└╷╵]\s?",
             r"[●•✖✘×❌⨯»✗✕❯⎯▲■]{1,3}\s{1,4}",
             r"(?:stderr|stdout|STDERR|STDOUT)(?: ?[:|])\s",
@@ -88,14 +90,19 @@ class LineKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """`prefix`: what was removed in front of the text, such as a timestamp and a level."""
+
     text: str
     kind: LineKind
+    prefix: str = ""
 
 
 def parse_lines(text: str) -> list[Line]:
-    texts = [_strip_prefixes(line) for line in _limit_lines(_to_plain_lines(text))]
-    kinds = _classify_lines(texts)
-    return [Line(text.strip(), kind) for text, kind in zip(texts, kinds, strict=True)]
+    lines = [_split_prefixes(line) for line in _limit_lines(_to_plain_lines(text))]
+    kinds = _classify_lines([text for _, text in lines])
+    return [
+        Line(text.strip(), kind, prefix) for (prefix, text), kind in zip(lines, kinds, strict=True)
+    ]
 
 
 def _to_plain_lines(text: str) -> list[str]:
@@ -118,15 +125,17 @@ def _limit_lines(lines: list[str]) -> list[str]:
     return lines[: MAX_LINES // 2] + lines[-MAX_LINES // 2 :]
 
 
-def _strip_prefixes(line: str) -> str:
+def _split_prefixes(line: str) -> tuple[str, str]:
     rest = _BOX_BORDER.sub("", line) if line[-1:] in "│┃║╮╯" else line
+    prefix = ""
     for _ in range(_MAX_PREFIXES):
         indent = len(rest) - len(rest.lstrip())
         found = _PREFIX.match(rest, indent)
         if found is None:
             break
+        prefix += found[0]
         rest = rest[found.end() :]
-    return rest.rstrip()
+    return prefix, rest.rstrip()
 
 
 def _classify_lines(lines: Sequence[str]) -> list[LineKind]:

@@ -1,88 +1,103 @@
-"""Finds the source location of an error: the innermost line of the program's own code."""
+"""Finds the source location of an error: the innermost line of the user's own code."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from duecourse.domain.failures.classifier.library_paths import is_library
+from duecourse.domain.failures.classifier.listing_patterns import ListingReader
 from duecourse.domain.failures.classifier.log_lines import Line, LineKind
-from duecourse.domain.failures.classifier.source_patterns import MatchStyle, SourceMatch, match_line
+from duecourse.domain.failures.classifier.source_match import MatchStyle, SourceMatch
+from duecourse.domain.failures.classifier.source_patterns import match_line, match_prefix
 from duecourse.domain.tasks.run_diagnosis import Location
 
-_RUNTIME_PATH = re.compile(
-    r"[\\/]python\d?(?:\.\d{1,2})?[\\/](?!site-packages|dist-packages)|[\\/]Lib[\\/](?!site-packages)"
-    r"|^<|^node:|^internal[\\/]|/rustc/|/usr/(?:local/)?go/src/|/go\d[\d.]*/src/|^/usr/lib/"
-    r"|^(?:events|util|fs|net|tls|dns|timers|module|node|child_process|_http_\w+|_stream_\w+"
-    r"|_tls_\w+|bootstrap_node|assert|vm|zlib|stream|domain|next_tick|task_queues)\.js$"
-    r"|^concurrent[\\/]futures|^asyncio[\\/]|^\.\.\/sysdeps"
+# Lines that begin something other than an error.
+_ASIDE = re.compile(
+    r"(?:= )?(?:note|help|warning|info|Warning|WARNING|hint)\b|w: "
+    r"|In file included from|from \S{1,300}[,:]$"
+    r"|(?:PHP )?(?:Warning|Notice|Deprecated|Strict Standards): "
+    r"|CMake (?:\w{1,20} )?Warning|-- .{0,40}Warning: "
 )
-_LIBRARY_PATH = re.compile(
-    r"[\\/](?:site-packages|dist-packages|node_modules|gems|pkg[\\/]mod|registry[\\/]src|vendor)[\\/]"
-    r"|^(?:node_modules|vendor)[\\/]|webpack-internal|webpack:|\.cargo[\\/]"
+# Lines that name their place before they say that it is not that of an error.
+_PLACE_OF_WARNING = re.compile(
+    r".{0,300}: (?:[Nn]ote|[Ww]arning|Warnung|remark|NOTICE|WARNING|[WCR]\d{4})(?: \w{1,12})?:"
+    r"|.{0,300}:\d{1,7}: (?:\w{0,60}Warning:|\[(?:debug|info|trace)\])"
 )
-_LIBRARY_FRAME = re.compile(
-    r"(?:java\.base/)?(?:java|javax|jdk|sun|com\.sun|kotlin|scala|groovy|org\.(?:junit|gradle"
-    r"|apache|springframework|hibernate|mockito|testng|assertj|eclipse|codehaus|jetbrains))[./]"
-)
-_NOTE_LINE = re.compile(
-    r"(?:= )?(?:note|help|warning|info)\b|.{0,300}: (?:note|warning|Warnung|remark):"
-)
-_TRACEBACK_HEADER = re.compile(r"Traceback \(most recent call last\)|Traceback:")
+# Lines that belong to the error or the warning above them.
+_CONTINUATION = re.compile(r"-->|─ |on \S{1,300} line \d|with [\w.\[\]\"-]{1,200},$")
+_OCAML_WARNING = re.compile(r"Warning \d{1,4} \[")
+_PYTEST_HEADER = re.compile(r"_{3,100} \S.{0,200} _{3,100}$")
+_WARNING_PREFIX = re.compile(r"(?i:\bwarn)|^W\d{4} ")
+# A stack trace may be logged as a warning, but it is still that of an error.
+_DIAGNOSTICS = (MatchStyle.ERROR, MatchStyle.REMARK, MatchStyle.MENTION)
 
 
 def choose_location(matches: Sequence[SourceMatch]) -> Location | None:
-    """Return the most trusted location, or None if there is none or several are equally likely."""
+    """Return the most trusted place in the user's own code, or None.
+
+    A compiler's first error wins, because later ones often follow from it. Places that are only
+    mentioned must agree.
+    """
+    own = [match for match in matches if not is_library(match)]
     for style in MatchStyle:
-        named = [place for place in matches if place.style is style]
-        if named and (place := _choose_match(style, named)) is not None:
-            return Location(place.file, place.line)
-        if named and style in (MatchStyle.PANIC, MatchStyle.ERROR):
-            return None
+        named = [match for match in own if match.style is style]
+        if named and (chosen := _choose_match(style, named)) is not None:
+            return Location(chosen.file, chosen.line)
     return None
 
 
 def find_source_matches(lines: Sequence[Line]) -> list[SourceMatch]:
-    places: list[SourceMatch] = []
-    is_aside = False
+    matches: list[SourceMatch] = []
+    listing = ListingReader()
+    context = _Context()
     for line in lines:
-        if line.kind in (LineKind.CODE, LineKind.BLANK):
+        if line.kind is LineKind.BLANK:
             continue
-        if _TRACEBACK_HEADER.match(line.text):
-            # In a chain of exceptions, the last one was not handled.
-            places = [place for place in places if place.style is not MatchStyle.PYTHON]
-        if line.text[:3] != "-->":
-            is_aside = _NOTE_LINE.match(line.text) is not None
-        if not is_aside:
-            places.extend(match_line(line.text))
-    return places
+        place = listing.read(line.text)
+        if place is None and line.kind is not LineKind.CODE:
+            context.advance(line.text)
+            if matches and _OCAML_WARNING.match(line.text):
+                matches.pop()
+            place = _match_unless_warning(line, context)
+        if place is not None:
+            matches.append(replace(place, failed_test=context.failed_test))
+    return matches
 
 
-def _choose_match(style: MatchStyle, matches: Sequence[SourceMatch]) -> SourceMatch | None:
+class _Context:
+    """What the lines read so far say about the next one."""
+
+    def __init__(self) -> None:
+        self.is_aside = False
+        self.failed_test = 0
+
+    def advance(self, text: str) -> None:
+        self.failed_test += _PYTEST_HEADER.match(text) is not None
+        if not _CONTINUATION.match(text):
+            self.is_aside = _ASIDE.match(text) is not None
+
+
+def _match_unless_warning(line: Line, context: _Context) -> SourceMatch | None:
+    if context.is_aside:
+        return None
+    place = match_prefix(line.prefix) or match_line(line.text)
+    if place is None or _PLACE_OF_WARNING.match(line.text):
+        return None
+    is_logged_as_warning = _WARNING_PREFIX.search(line.prefix) is not None
+    return None if is_logged_as_warning and place.style in _DIAGNOSTICS else place
+
+
+def _choose_match(style: MatchStyle, own: Sequence[SourceMatch]) -> SourceMatch | None:
     if style is MatchStyle.PYTHON:
-        return _innermost_python_frame(matches)
-    own = [place for place in matches if not _is_third_party(place)]
-    if style in (MatchStyle.FRAME, MatchStyle.PANIC):
-        return own[0] if own else None
-    return own[0] if len({(_basename(place), place.line) for place in own}) == 1 else None
-
-
-def _innermost_python_frame(matches: Sequence[SourceMatch]) -> SourceMatch | None:
-    """Return the last frame, even in a library.
-
-    If it is in Python's own runtime, return the last frame of the program instead, or None.
-    """
-    if not _RUNTIME_PATH.search(matches[-1].file):
-        return matches[-1]
-    own = [place for place in matches if not _is_third_party(place)]
-    return own[-1] if own else None
-
-
-def _is_third_party(match: SourceMatch) -> bool:
-    return bool(
-        _RUNTIME_PATH.search(match.file)
-        or _LIBRARY_PATH.search(match.file)
-        or _LIBRARY_FRAME.match(match.frame)
-    )
+        # Of several failed tests the first counts; in a chain of exceptions the last one, because
+        # it was not handled.
+        first = min(match.failed_test for match in own)
+        return [match for match in own if match.failed_test == first][-1]
+    if style is MatchStyle.MENTION:
+        return own[0] if len({(_basename(match), match.line) for match in own}) == 1 else None
+    return own[0]
 
 
 def _basename(match: SourceMatch) -> str:

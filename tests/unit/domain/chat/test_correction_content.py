@@ -34,7 +34,7 @@ def settle_late(running: Task) -> tuple[Task, Task]:
     return asking, store.get(ID)
 
 
-def test_people_are_told_that_a_task_is_blocked_after_its_effect_is_known() -> None:
+def test_people_get_a_notification_of_a_blocked_task_when_its_effect_is_known() -> None:
     last_try = an_action(max_retries=1, retry_count=1, channel="console", reply_target="ada")
     asking, settled = settle_late(claim_task(last_try, capabilities=ASKING))
     assert asking.status is settled.status is Status.BLOCKED

@@ -20,7 +20,7 @@ def test_each_input_line_gets_one_output_line_in_order() -> None:
     assert answers[0] == {
         "id": 1,
         "category": "code_error",
-        "kind": "crash",
+        "kind": "type",
         "likely": None,
         "confidence": 0.95,
         "pattern": "typescript",

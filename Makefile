@@ -141,7 +141,7 @@ simulate: setup ## simulate seeds with faults for 2 minutes, and check what we p
 simulate-twice: setup ## simulate 2,000 seeds in two processes each, and compare the traces
 	@$(BIN)/duecourse simulate --seeds 1..2000 --twice
 
-simulate-mutants: setup ## plant bugs one by one, and simulate until each is found (300 seeds at most, 10 min)
+simulate-mutants: setup ## plant bugs one by one, and simulate until each is found (1,000 seeds at most, 12 min)
 	@$(BIN)/python -m local.simulate.find_mutants
 
 lock: ## resolve the pins again, with the hashes of all platforms (needs uv)

@@ -21,7 +21,7 @@ from local.simulate.plan import ALL_FAULTS
 from local.simulate.simulation import DEFAULT_STEPS
 from local.simulate.worker import HASH_SEED
 
-MAX_SEEDS = 300
+MAX_SEEDS = 1_000  # half of those that `make simulate` runs
 
 
 @dataclass(frozen=True)

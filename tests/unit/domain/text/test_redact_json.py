@@ -17,6 +17,12 @@ from duecourse.domain.text.redact_json import mask_leaves, redact_json
         ({"api_key": 22_222_222}, {"api_key": "[redacted]"}),
         ({"password": ["hunter22", None]}, {"password": ["[redacted]", None]}),
         ({"a": [{"client_secret": "hunter22"}]}, {"a": [{"client_secret": "[redacted]"}]}),
+        ({"pass": "hunter22", "_auth": "hunter22"}, {"pass": "[redacted]", "_auth": "[redacted]"}),
+        (["tool", "--token", "hunter22 x"], ["tool", "--token", "[redacted]"]),
+        (["tool", "--token=hunter22", "a"], ["tool", "--token=[redacted]", "a"]),
+        (["mysql", "-u", "root", "-phunter22"], ["mysql", "-u", "root", "-p[redacted]"]),
+        (["docker", "login", "-p", "hunter22"], ["docker", "login", "-p", "[redacted]"]),
+        (["curl", "-u", "ada:hunter22", "x.test"], ["curl", "-u", "ada:[redacted]", "x.test"]),
         ([["https://ada:hunter22@x.test/"]], [["https://[redacted]@x.test/"]]),
     ],
 )
@@ -42,6 +48,8 @@ def test_secrets_are_redacted_by_form_and_by_key(value: Any, redacted: Any) -> N
             "idempotency_key": "abc",
             "secret_name": "crm",
         },
+        {"command": ["docker", "run", "-p", "80:80", "app"], "args": ["-v", "--max-tokens", "9"]},
+        ["mkdir", "-p", "a/b", 3, None],
         {"text": "the password is wrong", "list": ["a", {"b": "c"}]},
     ],
 )

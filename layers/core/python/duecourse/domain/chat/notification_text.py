@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from duecourse.domain.lifecycle.spec_review import is_review_failed
+from duecourse.domain.tasks.advice import suggested_fix
 from duecourse.domain.tasks.outcome_marker import reply_text
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus
@@ -146,8 +147,7 @@ def _format_diagnosis(task: Task) -> str:
 
 
 def _fix_lines(task: Task) -> list[str]:
-    diagnosis = task.run.diagnosis if task.run else None
-    fix = diagnosis.fix if diagnosis else ""
+    fix = suggested_fix(task.run)
     return [f"Suggested fix: {to_one_line(fix, ERROR_LIMIT)}"] if fix else []
 
 

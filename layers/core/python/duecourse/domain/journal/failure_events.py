@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from duecourse.domain.lifecycle.awaited_task import awaited_task_id
+from duecourse.domain.tasks.advice import visible_guidance
 from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus
@@ -63,7 +64,7 @@ def _exhausted_events(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[T
 def recovery_events(task: Task) -> Iterator[TypeAndDetail]:
     """Return the event for the recovery action, if the task has guidance."""
     if task.guidance:
-        detail = {"action": action_of(task), "guidance": unquote(task.guidance[-1])}
+        detail = {"action": action_of(task), "guidance": unquote(visible_guidance(task)[-1])}
         run = {"run_id": task.run.id} if task.run else {}
         yield EventType.TASK_RECOVERY_ACTION, {**run, **detail}
 
@@ -94,7 +95,7 @@ def review_detail(task: Task) -> dict[str, Any]:
 def failure_reason(task: Task) -> str | None:
     """Return the last guidance line, or the last error if there is none or a fix is awaited."""
     has_guidance = bool(task.guidance) and task.recovery_action is not Action.AWAIT_FIX
-    return unquote(task.guidance[-1]) if has_guidance else task.last_error
+    return unquote(visible_guidance(task)[-1]) if has_guidance else task.last_error
 
 
 def action_of(task: Task) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any
 from duecourse.domain.journal.error_log import LoggedError, provider_name
 from duecourse.domain.journal.failure_events import error_detail, run_detail
 from duecourse.domain.journal.history import ended_run, events_between, is_amendment
+from duecourse.domain.tasks.advice import suggested_fix
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED
@@ -145,7 +146,7 @@ def to_logged_error(record: RunRecord) -> LoggedError:
         confidence=diagnosis.confidence,
         pattern=diagnosis.pattern,
         location=diagnosis.location,
-        suggested_fix=diagnosis.fix or None,
+        suggested_fix=suggested_fix(run) or None,
         type=diagnosis.type,
         code=diagnosis.code,
         status=diagnosis.status,

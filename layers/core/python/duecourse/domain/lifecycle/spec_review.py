@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from duecourse.domain.lifecycle.awaited_task import awaited_task_id
+from duecourse.domain.tasks.advice import suggested_fix
 from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run
@@ -173,7 +174,7 @@ def _question(task: Task, run: Run) -> tuple[str, ReviewLink]:
 
 def _format_header(task: Task, run: Run) -> str:
     times = "once" if run.attempt == 1 else f"{run.attempt} times"
-    fix = (run.diagnosis or NOT_DIAGNOSED).fix or "None is known."
+    fix = suggested_fix(run) or "None is known."
     return (
         f"{task.short_id}-SPEC-REVIEW: Review and clarify the specification of the task below. "
         f"It failed {times} (last category: {run.category}). List what the specification leaves "

@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from duecourse.domain.tasks.advice import visible_guidance
 from duecourse.domain.tasks.run import (
     ProviderCall,
     Run,
@@ -76,7 +77,7 @@ def task_to_json(task: Task) -> dict[str, Any]:
     converted = {
         **_wait_to_json(task.wait),
         "payload": mask_payload(task.type, task.payload),
-        "guidance": [unquote(hint) for hint in task.guidance],
+        "guidance": [unquote(hint) for hint in visible_guidance(task)],
     }
     return {
         name: converted[name] if name in converted else to_plain(getattr(task, name))

@@ -46,9 +46,7 @@ class Scored:
 
 
 def score_rows(rows: Sequence[dict[str, Any]], policy: Policy, label: str) -> list[Scored]:
-    return [
-        Scored(row, label, diagnose(_build_failure(row), policy)) for row in rows if row[label]
-    ]
+    return [Scored(row, label, diagnose(_build_failure(row), policy)) for row in rows if row[label]]
 
 
 def _build_failure(row: dict[str, Any]) -> Failure:
@@ -70,7 +68,8 @@ def describe_kinds(scored: Sequence[Scored]) -> Iterator[str]:
     for kind in sorted(found | labelled):
         precision = f"{right[kind] / found[kind]:.2f}" if found[kind] else "   -"
         recall = f"{recalled[kind] / labelled[kind]:.2f}" if labelled[kind] else "   -"
-        yield f"  {kind:16} precision {precision} of {found[kind]:3}, recall {recall} of {labelled[kind]:3}"
+        of_found, of_labelled = f"of {found[kind]:3}", f"of {labelled[kind]:3}"
+        yield f"  {kind:16} precision {precision} {of_found}, recall {recall} {of_labelled}"
 
 
 def describe_misses(scored: Sequence[Scored]) -> Iterator[str]:

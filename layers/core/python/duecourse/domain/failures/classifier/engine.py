@@ -68,6 +68,7 @@ class RuleIndex:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.tiers: dict[Tier, list[Rule]] = {tier: [] for tier in Tier}
+        self.field_rules = [rule for rule in rules if rule.is_named_by_field]
         uses: Counter[str] = Counter()
         for rule in rules:
             self.tiers[rule.tier].append(rule)
@@ -131,10 +132,36 @@ class _MatchPass:
 def _find_matches(evidence: Evidence, index: RuleIndex) -> Iterator[tuple[Rule, float]]:
     """Yield matching rules, most trusted first, each with a factor for its confidence."""
     all_matches = index.match(evidence.full_text)
+    kinds = _kinds_by_fields(evidence.fields, index, all_matches)
     for match_pass in _match_passes(evidence, index, all_matches):
         for rule in index.tiers[match_pass.tier]:
+            if kinds and rule.kind not in kinds and not _is_by_fields(rule, evidence.fields):
+                continue
             if _is_match(rule, match_pass, all_matches):
                 yield rule, match_pass.confidence_factor
+
+
+def _kinds_by_fields(
+    fields: EvidenceTier, index: RuleIndex, all_matches: _PhraseMatches
+) -> frozenset[Kind]:
+    """Return the kinds that the text may name; empty if no field names one.
+
+    A specific code or status (503) cannot be overruled by the text. A generic one (400) can be
+    refined by it to the kinds that its rule lists.
+    """
+    if not (fields.names or fields.statuses):
+        return frozenset()
+    named = [
+        rule
+        for rule in index.field_rules
+        if rule not in all_matches.excluded and _has_matching_fields(rule, fields)
+    ]
+    decisive = [rule for rule in named if not rule.refined_by] or named
+    return frozenset().union(*({rule.kind or Kind.UNKNOWN} | rule.refined_by for rule in decisive))
+
+
+def _is_by_fields(rule: Rule, fields: EvidenceTier) -> bool:
+    return not rule.is_words_only and _has_matching_fields(rule, fields)
 
 
 def _match_passes(

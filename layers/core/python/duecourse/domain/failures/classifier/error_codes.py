@@ -92,11 +92,15 @@ _MAX_WORD_CODES = 50
 
 @dataclass(frozen=True, slots=True)
 class ErrorCodes:
-    """What `find_codes` found. `words` spells codes out, so that phrases match unlisted ones."""
+    """What `find_codes` found. `words` spells codes out, so that phrases match unlisted ones.
+
+    `field_codes`: those that are values of a field such as `code` or `type`.
+    """
 
     codes: frozenset[str]
     statuses: frozenset[int]
     exit_codes: frozenset[int]
+    field_codes: frozenset[str]
     words: str
 
 
@@ -113,6 +117,7 @@ def find_codes(text: str) -> ErrorCodes:
         codes=frozenset(map(normalize_code, (*words, *alone, *_find_system_codes(text), *values))),
         statuses=frozenset((*_find_statuses(text), *_find_field_statuses(fields))),
         exit_codes=frozenset(_find_exit_codes(text, fields)),
+        field_codes=frozenset(map(normalize_code, values)),
         words=_to_words((*alone, *(value for value in values[:_MAX_WORD_CODES] if "_" in value))),
     )
 

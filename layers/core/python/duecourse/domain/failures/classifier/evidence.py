@@ -42,6 +42,10 @@ _LEADING_TYPE = re.compile(
 )
 _CODE_FRAME = re.compile(r"(?:> ?)?\d{1,6} ?[|│]")
 _NEARBY_LINES = 6
+_MAX_BODY_LEAD = 160
+_MAX_BODY = 20_000
+_NO_CODES = find_codes("")
+_NO_TEXT = SearchText("")
 # Layouts that identify an error even if its words are unknown. Rules use them as codes.
 EXPECTED_AND_ACTUAL = "expected-and-actual"
 FAILED_BETWEEN_STARS = "failed-between-stars"
@@ -66,9 +70,13 @@ class EvidenceTier:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All evidence. `tiers` go from most to least trusted; the last one covers all prose."""
+    """All evidence. `tiers` go from most to least trusted; the last one covers all prose.
+
+    `fields`: the type, code and status that the failure names itself, or its JSON body.
+    """
 
     tiers: tuple[EvidenceTier, ...]
+    fields: EvidenceTier
     source_matches: tuple[SourceMatch, ...]
 
     @property
@@ -83,7 +91,30 @@ def collect_evidence(failure: Failure) -> Evidence:
     forms = _normalize_codes(*_find_forms(lines, places))
     texts = dict.fromkeys(filter(None, (verdict.exception, verdict.error_prose, verdict.all_prose)))
     testimonies = tuple(_build_tier(failure, text, forms) for text in texts or [()])
-    return Evidence(testimonies, places)
+    return Evidence(testimonies, _read_fields(failure), places)
+
+
+def _read_fields(failure: Failure) -> EvidenceTier:
+    types = _normalize_codes(_type_basename(failure.type or ""))
+    codes = find_codes(failure.message) if _is_json_body(failure.message) else _NO_CODES
+    return EvidenceTier(
+        types=types,
+        names=types | codes.field_codes | _normalize_codes(failure.code),
+        statuses=frozenset({failure.status}) if failure.status else codes.statuses,
+        exit_codes=frozenset(),
+        text=_NO_TEXT,
+    )
+
+
+def _is_json_body(message: str) -> bool:
+    """Return whether all of the message is one body, as in `Error code: 429 - {"error": ...}`."""
+    before, brace, _ = message[:_MAX_BODY_LEAD].partition("{")
+    return (
+        bool(brace)
+        and "\n" not in before.strip()
+        and len(message) <= _MAX_BODY
+        and message.rstrip().endswith("}")
+    )
 
 
 def _find_forms(lines: Sequence[Line], source_matches: Iterable[SourceMatch]) -> Iterator[str]:

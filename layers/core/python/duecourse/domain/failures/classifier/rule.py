@@ -37,6 +37,8 @@ class Rule:
 
     `codes`, `types` and `type_suffixes` are normalized by `normalize_code`. An empty suffix matches
     any exception type. `kind`: None uses the kind of the category, `fix`: None uses its fix.
+    `refined_by`: if the code or status is generic, the kinds that the words of the error may name
+    instead. Words never overrule a specific one.
     """
 
     id: str
@@ -52,9 +54,25 @@ class Rule:
     exit_codes: frozenset[int] = frozenset()
     phrases: tuple[Phrase, ...] = ()
     excluded_phrases: tuple[Phrase, ...] = ()
+    refined_by: frozenset[Kind] = frozenset()
     fix: str | None = None
     blames_subject: bool = True
     examples: tuple[Failure, ...] = ()
+
+    @property
+    def is_words_only(self) -> bool:
+        return bool(self.phrases) and not (
+            self.types or self.type_suffixes or self.codes or self.statuses or self.exit_codes
+        )
+
+    @property
+    def is_named_by_field(self) -> bool:
+        """Return whether a code or a status alone is enough for this rule."""
+        return (
+            bool(self.codes or self.statuses)
+            and not (self.types or self.type_suffixes or self.exit_codes or self.phrases)
+            and self.tier <= Tier.STRUCTURED
+        )
 
 
 def normalize_code(name: str) -> str:

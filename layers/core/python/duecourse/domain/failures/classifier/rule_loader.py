@@ -19,7 +19,9 @@ from duecourse.domain.validation.toml_table import (
 
 DEFAULT_CONFIDENCE = 0.9
 ANY_PREFIX = "*"
+ANY_KIND = "*"
 _EVIDENCE_KEYS = ("type", "code", "status", "exit", "says")
+_parse_kind = enum_parser(Kind)
 _TIERS = {tier.name.lower(): tier for tier in Tier}
 
 
@@ -53,6 +55,7 @@ def _build_rule(table: TomlTable) -> Rule:
         exit_codes=frozenset(table.read_list("exit", _parse_exit_code)),
         phrases=table.read_list("says", _parse_phrase),
         excluded_phrases=table.read_list("unless", _parse_phrase),
+        refined_by=frozenset().union(*table.read_list("refined_by", _parse_kinds)),
         fix=table.read("fix", parse_text, None),
         blames_subject=table.read("blames_subject", parse_bool, True),
         examples=table.read_list("example", _parse_example)
@@ -88,6 +91,10 @@ def _parse_exit_code(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -255 <= value <= 255:
         raise ValueError(f"is {value!r}, but must be from -255 to 255")
     return value
+
+
+def _parse_kinds(value: Any) -> frozenset[Kind]:
+    return frozenset(Kind) if value == ANY_KIND else frozenset({_parse_kind(value)})
 
 
 def _parse_phrase(value: Any) -> Phrase:

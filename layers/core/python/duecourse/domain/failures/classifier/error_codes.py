@@ -50,7 +50,7 @@ _MAX_NUMBERS = 200
 _EXIT_CODE_PATTERN = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: exit)?(?: non-zero)?(?: (?:code|status))?|exit_?code|return ?code"
     r"|exited \(|finished with exit code|exit status|returned a non-zero code|code=exited, status)"
-    r"""["']?[:=( ]{1,3}(?P<plain>-?\d{1,3})(?!\d|\.\d)"""
+    r"""["']?[:=( ]{1,3}["']?(?P<plain>-?\d{1,3})(?!\d|\.\d)"""
     r"|make(?:\[\d{1,2}\])?: \*\*\* .{0,200}(?:Error|错误|エラー|Fehler|Erreur) (?P<make>\d{1,3})$"
     r"|died with <Signals\.\w{2,12}: (?P<signal>\d{1,2})>",
     re.IGNORECASE | re.MULTILINE,

@@ -46,7 +46,9 @@ class Scored:
 
 
 def score_rows(rows: Sequence[dict[str, Any]], policy: Policy, label: str) -> list[Scored]:
-    return [Scored(row, label, diagnose(_build_failure(row), policy)) for row in rows if row[label]]
+    return [
+        Scored(row, label, diagnose(_build_failure(row), policy)) for row in rows if row.get(label)
+    ]
 
 
 def _build_failure(row: dict[str, Any]) -> Failure:

@@ -34,7 +34,7 @@ _PREFIX = re.compile(
             r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w./-]{1,40}(?:\[\d{1,8}\])?:\s",
             rf"\[?{_DATE}[, T:]{{1,2}}{_TIME}\]?(?: \[\d{{1,8}}\])?:?\s(?:- )?",
             r"[EWIF]\d{4} \d\d:\d\d:\d\d\.\d{1,6}\s{1,7}\d{1,9} [\w./-]{1,80}:\d{1,6}\]\s",
-            r"\[[\w:./@-]{1,40}\]\s",
+            r"\[(?!\w{1,40}_exception\])[\w:./@-]{1,40}\]\s",
             r"npm (?:ERR!|error|WARN|warn|verb|info)(?:\s|$)",
             r"\d{1,5} (?:error|verbose|silly|info|warn|http|timing)\s",
             r"##\[\w{1,12}\]|##vso\[[^\]]{1,200}\]",

@@ -3,6 +3,7 @@
 import { askConfirmation } from "./dialog.js";
 import { h, renderUserText } from "./dom.js";
 import { formatNumber, formatPercent } from "./format.js";
+import { getLastClass, renderClass } from "./kinds.js";
 import { renderBadge } from "./labels.js";
 import { renderMeter } from "./meter.js";
 import { renderButton, renderPanel, renderTaskLink } from "./panel.js";
@@ -137,7 +138,7 @@ export function createRecurringTable() {
     empty: "No recurring failures",
     columns: [
       { label: "Subject or task", kind: "wide", cell: renderSubjectAndTask },
-      { label: "Category", cell: (failure) => renderUserText(failure.last_error_category || "–") },
+      { label: "Kind", cell: (failure) => renderClass(getLastClass(failure)) },
       { label: "Errors", kind: "number", cell: (failure) => formatNumber(failure.total_errors) },
       { label: "Last error", cell: (failure) => renderRelativeTime("past", failure.last_error_at) },
     ],

@@ -247,7 +247,7 @@ def test_no_option_is_preselected(stack: StackProcess, open_page: OpenPage) -> N
 
     expect(dialog).to_have_count(0)
     expect(page.locator("main")).to_contain_text("Rate limit")
-    shown = stack.call("GET", f"/tasks/{task['id']}").body
+    shown = stack.call("GET", f"/tasks/{task['id']}")
     assert (shown["last_error_category"], shown["last_error_kind"]) == ("transient", "rate_limit")
 
 

@@ -32,10 +32,19 @@ export const KINDS = {
   unknown: ["unknown error", ""],
 };
 
+const CLEARING = {
+  waiting: "waiting", code_change: "a code change", person: "a person", money: "money", never: "never, as it is",
+};
+
 /** Name the kind, or what it probably is. Without a kind, return the category. */
 export function describeClass({ kind, category, likely }) {
   if (likely) return `Probably ${nameKind(likely.kind)}`;
   return kind && kind !== "unknown" ? capitalize(nameKind(kind)) : category || "";
+}
+
+/** Describe what has to happen before such failures stop. */
+export function describeClearing(clearsBy) {
+  return CLEARING[clearsBy] || "–";
 }
 
 /** Describe what a person can do about failures of this kind; "" if nothing, or if it is unknown. */
@@ -43,12 +52,12 @@ export function adviseKind(kind) {
   return KINDS[kind]?.[1] || "";
 }
 
-/** Render the kind, with the category that decides on retries beside it. */
+/** Render the kind, with the category that decides on retries beside it, unless that says no more. */
 export function renderClass(failure) {
   const text = describeClass(failure);
-  const hasBoth = failure.category && failure.category.replaceAll("_", " ") !== text.toLowerCase();
+  const isTold = ["unknown", text.toLowerCase()].includes((failure.category || "unknown").replaceAll("_", " "));
   return h("span", { class: "failure-class", title: adviseKind(failure.kind) || null },
-    renderUserText(text || "–"), hasBoth ? renderUserText(` ${failure.category}`, "span", "muted") : null);
+    renderUserText(text || "–"), isTold ? null : renderUserText(` ${failure.category}`, "span", "muted"));
 }
 
 /** Return the class of a task's or subject's last error, as runs and errors have theirs. */

@@ -44,6 +44,7 @@ def _log_recorded(recorded: RecordedFailure) -> None:
         "failure_recorded",
         task_id=recorded.task.id,
         category=decision.category.name,
+        kind=str(recorded.diagnosis.kind),
         pattern=recorded.diagnosis.pattern,
         next_step=str(decision.action),
         retry_count=decision.retry_count,

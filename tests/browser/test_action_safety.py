@@ -242,10 +242,13 @@ def test_no_option_is_preselected(stack: StackProcess, open_page: OpenPage) -> N
     expect(dialog.locator("input:checked")).to_have_count(0)
     dialog.get_by_role("button", name="Reclassify").click()
     expect(dialog).to_be_visible()
-    dialog.get_by_text("transient").first.click()
+    dialog.get_by_text("Rate limit").click()
     dialog.get_by_role("button", name="Reclassify").click()
 
     expect(dialog).to_have_count(0)
+    expect(page.locator("main")).to_contain_text("Rate limit")
+    shown = stack.call("GET", f"/tasks/{task['id']}")
+    assert (shown["last_error_category"], shown["last_error_kind"]) == ("transient", "rate_limit")
 
 
 def test_the_focus_stays_in_the_list_after_an_action(

@@ -110,4 +110,6 @@ def test_failures_are_shown_by_category_with_their_evidence(
     main = page.locator("main")
     for category in ("code_error", "transient", "unknown"):
         expect(main.get_by_role("link", name=category).first).to_be_visible()
+    for kind in ("Type error", "Clears by"):
+        expect(main.locator("#kinds")).to_contain_text(kind)
     expect(main.locator("svg").first).to_be_visible()

@@ -94,7 +94,8 @@ def test_explain_prints_the_decision_as_json() -> None:
     output = json.loads(result.stdout)
 
     assert set(output) == {
-        *("policy", "category", "confidence", "pattern", "location", "suggested_fix", "counts"),
+        *("policy", "category", "kind", "clears_by", "likely", "confidence", "pattern", "location"),
+        *("suggested_fix", "counts"),
         *("action", "status", "delay_seconds", "retry_count", "max_retries", "guidance"),
     }
     assert (result.returncode, output["category"], output["delay_seconds"]) == (
@@ -123,7 +124,9 @@ def test_classify_writes_one_result_per_line() -> None:
         ("a", "transient"),
         ("b", "unknown"),
     ]
-    assert set(output[0]) == {"id", "category", "confidence", "pattern", "location"}
+    assert set(output[0]) == {
+        *("id", "category", "kind", "likely", "confidence", "pattern", "location")
+    }
 
 
 def test_classify_names_an_unreadable_line() -> None:

@@ -21,6 +21,7 @@ from duecourse.domain.journal.journal_entries import to_journal_entries
 from duecourse.domain.journal.learned_patterns import Correction, LearnedPattern, ObservedFailure
 from duecourse.domain.journal.run_record import to_run_record
 from duecourse.domain.tasks.adapted_delay import RetryOutcomes
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.run import PreviousFailure, Run
 from duecourse.ports.journal import Patterns
 from pynamodb.exceptions import UpdateError
@@ -160,6 +161,8 @@ def test_a_pattern_has_the_values_of_its_latest_failure(
             fingerprint=FINGERPRINT,
             category="unknown",
             rule_category="unknown",
+            kind=Kind.TIMEOUT,
+            rule_kind=Kind.TIMEOUT,
             example="bang",
             last_seen_at=NOW + 2 * MINUTE,
             count=3,
@@ -469,3 +472,15 @@ def test_an_unreadable_pattern_is_left_out(dynamo: DynamoPatterns) -> None:
     put_old_pattern(repeated_since={"S": "yesterday"})
     dynamo.record_correction(an_observation(fingerprint=OTHER_FINGERPRINT), CORRECTION)
     assert only_pattern(dynamo).fingerprint == OTHER_FINGERPRINT
+
+
+def test_a_correction_keeps_its_kind_until_it_is_removed(dynamo: DynamoPatterns) -> None:
+    observed, correction = an_observation(), Correction(category="transient", corrected_at=NOW)
+    dynamo.record_correction(observed, replace(correction, kind=Kind.RATE_LIMIT))
+    found = dynamo.find_correction("agent", FINGERPRINT, now=NOW)
+    assert found is not None
+    assert found.kind is Kind.RATE_LIMIT
+    dynamo.record_correction(observed, replace(correction, kind=None))
+    found = dynamo.find_correction("agent", FINGERPRINT, now=NOW)
+    assert found is not None
+    assert found.kind is None

@@ -263,6 +263,7 @@ def test_statistics_report_every_counter(stats: DynamoStats) -> None:
                 "last_seen": "2026-02-16T12:00:00.000Z",
             },
         ],
+        "errors_by_kind": [{"kind": "timeout", "clears_by": "waiting", "count": 4}],
         "errors_by_day": [
             {"day": "2026-02-16", "category": "budget_exceeded", "count": 1},
             {"day": "2026-02-17", "category": "timeout", "count": 4},
@@ -278,6 +279,8 @@ def test_statistics_report_every_counter(stats: DynamoStats) -> None:
                 "task_id": None,
                 "total_errors": 4,
                 "last_error_category": "timeout",
+                "last_error_kind": None,
+                "last_error_clears_by": None,
                 "last_error_at": "2026-02-17T12:03:00.000Z",
             }
         ],

@@ -92,6 +92,8 @@ def test_pending_retries_are_listed_soonest_first(client: StackClient) -> None:
         "description": "stretch",
         "next_retry_at": to_text(NOW + 10 * MINUTE),
         "category": "unknown",
+        "kind": None,
+        "clears_by": None,
         "attempt": 3,
         "retry_count": 2,
         "policy": "omega",

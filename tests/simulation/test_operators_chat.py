@@ -57,7 +57,7 @@ def test_an_escalation_notifies_the_owner_and_the_operators(client: StackClient)
         f"Task {task['short_id']} of console:ada needs a person.\n{for_owner['text']}"
     )
     assert for_operators["buttons"] == for_owner["buttons"]
-    for words in ("(fix the build)", "failed 4 times", "ECONNREFUSED", "(transient)"):
+    for words in ("(fix the build)", "failed 4 times", "ECONNREFUSED", "(network error)"):
         assert words in for_owner["text"]
 
 

@@ -66,6 +66,44 @@ def test_reclassify_to_a_permanent_category_fails_the_task_and_notifies(
     assert client.call("GET", "/subjects/story-1").body["status"] == "permanent_failure"
 
 
+def test_a_kind_gives_its_category_and_is_shown_everywhere(client: StackClient) -> None:
+    task = create_action(client, TYPE_ERROR, SUCCESS)
+    client.advance("11s")
+    answer = client.call("POST", f"/tasks/{task['id']}/reclassify", {"kind": "rate_limit"})
+    client.advance("1s")
+
+    assert (answer.body["last_error_category"], answer.body["last_error_kind"]) == (
+        "transient",
+        "rate_limit",
+    )
+    assert answer.body["last_error_clears_by"] == "waiting"
+    [run] = client.items(f"/tasks/{task['id']}/runs")
+    [retry] = client.items("/retries")
+    [pattern] = client.items("/patterns")
+    for shown in (run, retry, pattern, only_error_of(client, task)):
+        assert (shown["kind"], shown["clears_by"]) == ("rate_limit", "waiting")
+    [counted] = client.call("GET", "/stats").body["errors_by_kind"]
+    assert counted == {"kind": "rate_limit", "clears_by": "waiting", "count": 1}
+    history = client.items(f"/tasks/{task['id']}/history")
+    [event] = [one for one in history if one["type"] == "task:reclassified"]
+    assert (event["detail"]["from_kind"], event["detail"]["kind"]) == ("type", "rate_limit")
+    [entry] = client.items("/audit")[:1]
+    assert entry["kind"] == "rate_limit"
+
+
+@pytest.mark.parametrize(
+    "body", [{"category": "transient", "kind": "network"}, {"kind": "cosmic_rays"}, {"kind": 3}]
+)
+def test_a_kind_and_a_category_or_an_unknown_kind_is_refused(
+    client: StackClient, body: Any
+) -> None:
+    task = create_action(client, TYPE_ERROR)
+    client.advance("11s")
+    answer = client.call("POST", f"/tasks/{task['id']}/reclassify", body)
+    field = "category" if "category" in body else "kind"
+    assert (answer.status, [one["field"] for one in answer.body["errors"]]) == (422, [field])
+
+
 @pytest.mark.parametrize("body", [None, {}, {"category": 3}, {"category": "x", "why": "y"}])
 def test_an_invalid_body_is_refused(client: StackClient, body: Any) -> None:
     task = client.create(**{"in": "1h"})

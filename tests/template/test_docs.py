@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.policy import Category
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.status import TRANSITIONS, Status
 
 from local.runtime.template import ROOT, resources_of_type
@@ -135,6 +136,15 @@ def test_the_failures_page_lists_the_policies() -> None:
 
     assert len(rows) == 11
     assert [row for row in rows if row not in page] == []
+
+
+def test_the_failures_page_lists_the_kinds_with_what_clears_them() -> None:
+    page = (ROOT / "docs" / "failures.md").read_text()
+    section = page.partition("### Kinds\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    listed = {row[0].strip("| `"): row[2].strip("`") for row in rows}
+    assert listed == {str(kind): kind.clears_by or "–" for kind in Kind}
+    assert all(row[3].strip(" |") for row in rows)
 
 
 def test_the_lifecycle_page_names_every_status() -> None:

@@ -3,6 +3,7 @@
 import { buildTaskPath } from "./api.js";
 import { askChoice, askConfirmation, askText } from "./dialog.js";
 import { truncate } from "./format.js";
+import { adviseKind, describeClass } from "./kinds.js";
 import { renderButton } from "./panel.js";
 import { applyScope } from "./permissions.js";
 import { showError, showSuccess } from "./toast.js";
@@ -77,7 +78,7 @@ const ACTIONS = {
   approve: { label: "Approve", result: "approved" },
   reject: { label: "Reject…", result: "rejected", askBody: askReason },
   resolve: { label: "Resolve…", result: "resolved", askBody: askOutcome },
-  reclassify: { label: "Reclassify…", result: "reclassified", askBody: askCategory },
+  reclassify: { label: "Reclassify…", result: "reclassified", askBody: askClass },
   cancel: { label: "Cancel…", result: "cancelled", kind: "danger", askBody: confirmCancel },
 };
 const DIFFERENCE = "Unblock: one more attempt, past failures still count. Retry: start over, past failures no longer count.";
@@ -93,13 +94,21 @@ async function askOutcome() {
   return outcome && { outcome };
 }
 
-async function askCategory(task, api, button) {
+async function askClass(task, api, button) {
   const policy = await api.get(`/policies/${encodeURIComponent(task.policy)}`);
   if (!button.isConnected) return null; // the user left the page
-  const others = policy.categories.filter(({ name }) => name !== task.last_error_category);
-  const choices = others.map(({ name, suggested_fix: fix }) => [name, name, fix]);
-  const category = await askChoice("Correct the category of this failure", choices, "Reclassify");
-  return category && { category };
+  const choices = policy.categories.flatMap((category) => listClasses(category, task));
+  const choice = await askChoice("Correct the kind of this failure", choices, "Reclassify");
+  if (!choice) return null;
+  const [field, value] = choice.split(":");
+  return { [field]: value };
+}
+
+/** List the kinds that the category holds as choices, or the category itself if it holds none. */
+function listClasses({ name, kinds, suggested_fix: fix }, task) {
+  if (!kinds.length) return name === task.last_error_category ? [] : [[`category:${name}`, name, fix]];
+  return kinds.filter((kind) => kind !== task.last_error_kind)
+    .map((kind) => [`kind:${kind}`, describeClass({ kind, category: name }), [name, adviseKind(kind)].filter(Boolean).join(": ")]);
 }
 
 async function confirmCancel(task) {

@@ -4,6 +4,7 @@ import { createActionButtons, listActions } from "./actions.js";
 import { renderDeadline } from "./deadline.js";
 import { h, setText } from "./dom.js";
 import { formatCount, formatDollars, formatPercent } from "./format.js";
+import { describeClass } from "./kinds.js";
 import { describeRecovery, getTaskState, renderBadge } from "./labels.js";
 import { createMeter } from "./meter.js";
 import { linkTo } from "./router.js";
@@ -85,7 +86,7 @@ export function createRetryRow(tools) {
     node: row.node,
     show(retry) {
       row.setTask(retry);
-      row.setDetails(renderId(retry), retry.category && renderText(retry.category), `attempt ${retry.attempt}`,
+      row.setDetails(renderId(retry), retry.category && renderText(describeClass(retry)), `attempt ${retry.attempt}`,
         retry.last_error && renderText(retry.last_error));
       due.show(retry.next_retry_at);
       actions.replaceChildren(...renderButtons(retry, ["retry"]));

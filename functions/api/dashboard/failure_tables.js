@@ -3,6 +3,7 @@
 import { askConfirmation } from "./dialog.js";
 import { h, renderUserText } from "./dom.js";
 import { formatNumber, formatPercent } from "./format.js";
+import { describeClass, describeClearing, getLastClass, renderClass } from "./kinds.js";
 import { renderBadge } from "./labels.js";
 import { renderMeter } from "./meter.js";
 import { renderButton, renderPanel, renderTaskLink } from "./panel.js";
@@ -33,6 +34,21 @@ export function createRecoveryTable() {
   const node = renderPanel("Recovery rate", { id: "recovery" }, table.node,
     h("p", { class: "note" }, "Each occurrence counts once, under its first failure."));
   return { node, show: (stats) => table.show(stats.recovery_rate) };
+}
+
+export function createKindTable() {
+  const table = createTable({
+    caption: "Failures by kind",
+    getKey: ({ kind }) => kind,
+    empty: "No failures in this range",
+    columns: [
+      { label: "Kind", cell: ({ kind }) => renderUserText(describeClass({ kind, category: kind })) },
+      { label: "Failures", kind: "number", cell: ({ count }) => formatNumber(count) },
+      { label: "Clears by", cell: ({ clears_by: clearsBy }) => describeClearing(clearsBy) },
+    ],
+  });
+  const node = renderPanel("Failures by kind", { id: "kinds" }, table.node);
+  return { node, show: (stats) => table.show(stats.errors_by_kind) };
 }
 
 function renderCategoryLink(category) {
@@ -137,7 +153,7 @@ export function createRecurringTable() {
     empty: "No recurring failures",
     columns: [
       { label: "Subject or task", kind: "wide", cell: renderSubjectAndTask },
-      { label: "Category", cell: (failure) => renderUserText(failure.last_error_category || "–") },
+      { label: "Kind", cell: (failure) => renderClass(getLastClass(failure)) },
       { label: "Errors", kind: "number", cell: (failure) => formatNumber(failure.total_errors) },
       { label: "Last error", cell: (failure) => renderRelativeTime("past", failure.last_error_at) },
     ],

@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { capitalize, formatCount } from "./format.js";
+import { describeClass } from "./kinds.js";
 
 export const STATUSES = {
   pending: ["Pending", "waiting"],
@@ -114,7 +115,7 @@ export function describeRecovery({ status, recovery_action: action }, attempts =
 export function describeEvent({ type, detail = {} }) {
   const details = [];
   if (detail.provider) details.push(detail.provider);
-  if (detail.category) details.push(detail.category);
+  if (detail.category) details.push(describeClass(detail));
   if (detail.attempt) details.push(`attempt ${detail.attempt}`);
   if (detail.action) details.push(capitalize(detail.action));
   if (detail.budget) details.push(`budget ${detail.budget}`);

@@ -3,6 +3,7 @@
 import { askConfirmation } from "./dialog.js";
 import { h, renderUserText, setText } from "./dom.js";
 import { formatNumber, formatPercent } from "./format.js";
+import { renderClass } from "./kinds.js";
 import { renderMeter } from "./meter.js";
 import { renderButton, renderPanel } from "./panel.js";
 import { createTable } from "./table.js";
@@ -16,7 +17,7 @@ export function createPatternTable({ api, onDone }) {
     empty: "No failures yet. Errors that differ only in IDs and numbers are grouped here.",
     columns: [
       { label: "Pattern", kind: "wide", cell: renderExample },
-      { label: "Category", cell: renderCategory },
+      { label: "Kind", cell: renderCategory },
       { label: "Count", kind: "number", cell: (pattern) => formatNumber(pattern.count) },
       { label: "Retries succeeded", cell: renderSuccessRate },
       { label: "Last seen", cell: (pattern) => renderRelativeTime("past", pattern.last_seen) },
@@ -31,9 +32,9 @@ function renderExample({ example, policy, fingerprint }) {
     renderUserText(`${policy} · ${fingerprint.slice(0, 12)}`, "span", "id")];
 }
 
-function renderCategory({ category, read_as: ruleCategory, said_by_person: isCorrected }) {
+function renderCategory({ kind, category, read_as: ruleCategory, said_by_person: isCorrected }) {
   const original = isCorrected && ruleCategory && ruleCategory !== category ? ` (the rules say ${ruleCategory})` : "";
-  return h("span", {}, renderUserText(category),
+  return h("span", {}, renderClass({ kind, category }),
     isCorrected ? h("span", { class: "muted" }, ` corrected by a person${original}`) : null);
 }
 

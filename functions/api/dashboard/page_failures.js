@@ -5,7 +5,7 @@ import { renderBarChart } from "./bar_chart.js";
 import { now } from "./clock.js";
 import { createDayRange } from "./day_range.js";
 import { createCachedView, h } from "./dom.js";
-import { createProviderTable, createRecoveryTable, createRecurringTable, createSubjectTable } from "./failure_tables.js";
+import { createKindTable, createProviderTable, createRecoveryTable, createRecurringTable, createSubjectTable } from "./failure_tables.js";
 import { formatCount, formatNumber, formatPercent } from "./format.js";
 import { createDelayTable, createPatternTable } from "./learning_tables.js";
 import { createFigure, createLoadStatus, renderPageHeading, renderPanel } from "./panel.js";
@@ -50,14 +50,15 @@ function createSections(tools) {
   const chart = h("div", {});
   const showChart = createCachedView(chart, renderChart);
   const recovery = createRecoveryTable();
+  const kinds = createKindTable();
   const subjects = createSubjectTable(tools);
   const recurring = createRecurringTable();
   const providers = createProviderTable();
   const patterns = createPatternTable(tools);
   const delays = createDelayTable();
   const node = h("div", {}, figures.node, renderPanel("Failures by day", { id: "over-time" }, chart),
-    h("div", { class: "two-columns" }, recovery.node, subjects.node),
-    patterns.node, h("div", { class: "two-columns" }, recurring.node, providers.node), delays.node);
+    h("div", { class: "two-columns" }, recovery.node, kinds.node),
+    patterns.node, h("div", { class: "two-columns" }, subjects.node, recurring.node), providers.node, delays.node);
   node.hidden = true;
   return {
     node,
@@ -67,7 +68,7 @@ function createSections(tools) {
       if (delayList) delays.show(delayList);
       if (!stats) return;
       showChart({ days: stats.days, rows: stats.errors_by_day });
-      for (const section of [figures, recovery, subjects, recurring, providers]) section.show(stats);
+      for (const section of [figures, recovery, kinds, subjects, recurring, providers]) section.show(stats);
       node.hidden = false;
     },
   };

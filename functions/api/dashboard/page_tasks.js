@@ -4,6 +4,7 @@ import { isAborted } from "./api.js";
 import { createBulkBar } from "./bulk_actions.js";
 import { h, renderUserText } from "./dom.js";
 import { createFilterBar, FILTERS } from "./filters.js";
+import { getLastClass, renderClass } from "./kinds.js";
 import { getTaskState, renderBadge } from "./labels.js";
 import { createPager } from "./pager.js";
 import { createLoadStatus, renderPageHeading } from "./panel.js";
@@ -110,7 +111,7 @@ function createTaskTable(bulk) {
       { label: "Type", kind: "short", cell: (task) => renderUserText(task.type) },
       { label: "Owner", kind: "owner", cell: (task) => renderUserText(`${task.channel} / ${task.sender_id}`, "span", "clamp") },
       { label: "Time", kind: "short", cell: renderTaskTime },
-      { label: "Category", kind: "short", cell: (task) => renderUserText(task.last_error_category || "") },
+      { label: "Last error", kind: "short", cell: (task) => (task.last_error_category ? renderClass(getLastClass(task)) : "") },
     ],
   });
 }

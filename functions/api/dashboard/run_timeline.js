@@ -2,6 +2,7 @@
 
 import { h, renderUserText } from "./dom.js";
 import { capitalize, formatDollars, formatPercent, formatRetries } from "./format.js";
+import { renderClass } from "./kinds.js";
 import { getRunState, REASONS, renderBadge } from "./labels.js";
 import { renderFact } from "./panel.js";
 import { createRecentList } from "./recent_list.js";
@@ -76,7 +77,7 @@ function renderFailure(run, report, maxRetries) {
   return h("div", { class: "failure" },
     renderUserText(report?.message || run.error, "p", "error-text"),
     h("dl", { class: "facts" },
-      renderFact("Category", renderUserText(run.category || report?.category || "–"), report && renderConfidence(report)),
+      renderFact("Kind", renderClass(run.category ? run : report || run), report && renderConfidence(report)),
       report && renderReport(report, maxRetries)));
 }
 

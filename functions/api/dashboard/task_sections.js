@@ -3,7 +3,8 @@
 import { explainDifference, listActions } from "./actions.js";
 import { renderDeadline } from "./deadline.js";
 import { h, renderUserText } from "./dom.js";
-import { formatRetries, truncate } from "./format.js";
+import { capitalize, formatRetries, truncate } from "./format.js";
+import { adviseKind, describeClass, getLastClass } from "./kinds.js";
 import { describeRecovery, getTaskState, renderBadge } from "./labels.js";
 import { renderFact, renderPanel, renderTaskLink } from "./panel.js";
 import { formatLocal, formatUtc, renderRelativeTime } from "./time.js";
@@ -57,10 +58,16 @@ export function renderNotice({ task, attempts }) {
 
 function renderFailure(task) {
   return [
-    h("p", { class: "row-details" }, h("strong", {}, task.last_error_category || "failed"),
+    h("p", { class: "row-details" }, h("strong", {}, describeClass(getLastClass(task)) || "failed"),
       ` · ${formatRetries(task.retry_count, task.max_retries)}`),
+    renderAdvice(task.last_error_kind),
     renderUserText(task.last_error, "p", "error-text"),
   ];
+}
+
+function renderAdvice(kind) {
+  const advice = adviseKind(kind);
+  return advice ? h("p", {}, `${capitalize(advice)}.`) : null;
 }
 
 export function renderGuidance(guidance) {

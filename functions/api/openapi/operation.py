@@ -100,3 +100,10 @@ def required_fields_schema(**readers: Reader[Any]) -> Callable[[], Schema]:
     """Return the schema of a body in which each of these fields is required."""
     fields = {name: reader.schema for name, reader in readers.items()}
     return lambda: object_schema(fields, required=fields)
+
+
+def one_of_fields_schema(**readers: Reader[Any]) -> Callable[[], Schema]:
+    """Return the schema of a body with exactly one of these fields."""
+    fields = {name: reader.schema for name, reader in readers.items()}
+    choices = [{"required": [name]} for name in fields]
+    return lambda: {**object_schema(fields, required=()), "oneOf": choices}

@@ -11,6 +11,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.limits.budget import utc_date
+from duecourse.domain.tasks.failure_kind import Kind, kind_to_json
 from duecourse.domain.validation.fields import Reader
 from duecourse.ports.journal import AuditItem, AuditPage
 from duecourse.usecases.journal.read_audit import AuditDeps, read_audit
@@ -74,4 +75,7 @@ def _audit_deps() -> AuditDeps:
 
 
 def _to_json(item: AuditItem) -> Mapping[str, Any]:
-    return item.entry
+    """Return the entry, the one of an execution with its kind. Only failures store theirs."""
+    is_execution = "outcome" in item.entry
+    kind = kind_to_json(Kind.parse(item.entry.get("kind"))) if is_execution else {}
+    return {**item.entry, **kind}

@@ -36,7 +36,7 @@ def list_patterns() -> Response[str]:
     """List failure patterns.
 
     A pattern stands for all failures with the same fingerprint. Returns the most recently seen
-    first. `category` is the category that the next failure of this kind will get.
+    first. `category` and `kind` are those that the next such failure will get.
     """
     parameters = QUERY.read(router.current_event)
     found = read_patterns(

@@ -9,6 +9,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle.retry_throttle import next_attempt
+from duecourse.domain.tasks.failure_kind import kind_to_json
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 
@@ -44,6 +45,7 @@ def retry_to_json(task: Task) -> dict[str, Any]:
         "description": task.description,
         "next_retry_at": to_text(task.next_retry_at) if task.next_retry_at else None,
         "category": task.last_error_category,
+        **kind_to_json(task.last_error_kind),
         "attempt": next_attempt(task),
         "retry_count": task.retry_count,
         "policy": task.policy,

@@ -10,7 +10,9 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.json_body import parse_event_body
 from duecourse.app import queues, services, stores
 from duecourse.domain.access.scope import Scope
+from duecourse.domain.lifecycle.reclassification import CategoryOrKind
 from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.validation.fields import Fields, choice_field, text_field
 from duecourse.usecases.failures.reclassify_task import reclassify_task
 from duecourse.usecases.runs.approve_reject import approve_task, reject_task
@@ -27,12 +29,14 @@ from ..openapi.operation import (
     Tag,
     describe_operation,
     ok_response,
+    one_of_fields_schema,
     required_fields_schema,
 )
 from ..openapi.schemas.types import ref
 
 REASON = text_field(1_000)
 CATEGORY = text_field(200)
+KIND = choice_field(list(Kind))
 OUTCOME = choice_field(list(Resolution))
 TASK_RESPONSE = ok_response(ref("Task"))
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
@@ -81,25 +85,26 @@ def reject(task_id: str) -> Response[str]:
         tag=Tag.DECISIONS,
         scope=Scope.WRITE,
         body=Body(
-            required_fields_schema(category=CATEGORY),
-            {"a transient failure": {"category": "transient"}},
+            one_of_fields_schema(category=CATEGORY, kind=KIND),
+            {"by category": {"category": "transient"}, "by kind": {"kind": "permission"}},
         ),
         responses=TASK_RESPONSE,
     )
 )
 def reclassify(task_id: str) -> Response[str]:
-    """Correct the category of a task's last failure.
+    """Correct the category or the kind of a task's last failure.
 
-    The policy decides again, as if the failure had been classified like that. The correction also
-    applies to later failures of the same kind.
+    Give one of them. A kind gives the category of the task's policy that holds it, or the
+    fallback. The policy decides again, as if the failure had been classified like that. The
+    correction also applies to later failures with the same fingerprint.
     """
-    category = _read_single_field("category", CATEGORY)
+    corrected_to = _read_category_or_kind()
     task = get_task(task_id, store=stores.task_store())
     caller = caller_from_event(router.current_event.raw_event)
     requested_by = caller.name if caller else None
     return json_response(
         task_to_response(
-            reclassify_task(task, category, services.failure_deps(), requested_by=requested_by)
+            reclassify_task(task, corrected_to, services.failure_deps(), requested_by=requested_by)
         )
     )
 
@@ -133,6 +138,18 @@ def resolve(task_id: str) -> Response[str]:
         now=now,
     )
     return json_response(task_to_response(task))
+
+
+def _read_category_or_kind() -> CategoryOrKind:
+    """Return the category or the kind of the request body. Raises InvalidFieldsError."""
+    raw = parse_event_body(router.current_event.raw_event)
+    fields = Fields(raw, allowed={"category", "kind"})
+    if fields.has("category") == fields.has("kind"):
+        fields.add_error("category", "give either category or kind")
+    category = fields.read("category", CATEGORY, "")
+    kind = fields.read("kind", KIND, None)
+    fields.raise_if_invalid()
+    return category if kind is None else Kind(kind)
 
 
 def _read_single_field(name: str, parse: Callable[[Any], str]) -> str:

@@ -39,6 +39,12 @@ _SECTIONS = (
         frozenset({"ERRORS", "AVG RETRIES"}),
     ),
     _Section(
+        "Errors by kind",
+        "errors_by_kind",
+        {"KIND": "kind", "ERRORS": "count", "CLEARS BY": "clears_by"},
+        frozenset({"ERRORS"}),
+    ),
+    _Section(
         "Recovered",
         "recovery_rate",
         {
@@ -56,6 +62,7 @@ _SECTIONS = (
             "FAILURES": "failure_count",
             "LAST": "last_attempt_at",
             "CATEGORY": "last_error_category",
+            "KIND": "last_error_kind",
             "SUBJECT": "subject",
             "ERROR": "last_error_message",
         },
@@ -68,6 +75,7 @@ _SECTIONS = (
             "ERRORS": "total_errors",
             "LAST": "last_error_at",
             "CATEGORY": "last_error_category",
+            "KIND": "last_error_kind",
             "TASK": "task_id",
             "SUBJECT": "subject",
         },

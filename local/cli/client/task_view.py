@@ -6,6 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from duecourse.domain.tasks.failure_kind import Kind
+from duecourse.domain.tasks.failure_kind_text import describe_kind
+
 from local.cli.client.json_lists import list_or_empty
 from local.cli.client.screen import Screen, status_style
 from local.cli.client.table import Column, format_table
@@ -76,6 +79,7 @@ def _task_fields(task: Item, times: TimeFormatter) -> Iterator[tuple[str, Any]]:
     yield "subject", task.get("subject")
     yield "approval", "by a person or its verifier" if task.get("verify") else None
     yield "last error", task.get("last_error")
+    yield "kind", _kind_text(task)
     yield "category", task.get("last_error_category")
     yield "action", task.get("recovery_action")
     yield from (("guidance", text) for text in list_or_empty(task.get("guidance")))
@@ -87,6 +91,17 @@ def _task_fields(task: Item, times: TimeFormatter) -> Iterator[tuple[str, Any]]:
     yield "sender", task.get("sender_id")
     yield "created", times.format_past(task.get("created_at"))
     yield "created by", task.get("created_by")
+
+
+def _kind_text(task: Item) -> str | None:
+    """Return the kind in words. One that this client does not know is shown as it is."""
+    kind = task.get("last_error_kind")
+    return describe_kind(Kind(kind)) if kind in set(Kind) else kind
+
+
+def _name_class(failure: Item) -> str | None:
+    likely = failure.get("likely")
+    return f"probably {likely.get('kind')}" if isinstance(likely, dict) else failure.get("kind")
 
 
 def _due_in_task_zone(task: Item, times: TimeFormatter) -> str | None:
@@ -115,6 +130,7 @@ def format_runs(runs: Sequence[Item], times: TimeFormatter, screen: Screen) -> l
         Column("PHASE"),
         Column("STATUS", is_status=True),
         Column("CATEGORY"),
+        Column("KIND"),
         Column("ERROR"),
     ]
     return format_table(columns, [_run_row(run, times) for run in runs], screen)
@@ -129,6 +145,7 @@ def _run_row(run: Item, times: TimeFormatter) -> list[Any]:
         run.get("phase"),
         run.get("status"),
         run.get("category"),
+        _name_class(run),
         run.get("error"),
     ]
 
@@ -165,6 +182,7 @@ def format_errors(errors: Sequence[Item], times: TimeFormatter, screen: Screen) 
         Column("AT"),
         Column("RUN", is_number=True),
         Column("CATEGORY"),
+        Column("KIND"),
         Column("CONFIDENCE", is_number=True),
         Column("RULE"),
         Column("ACTION"),
@@ -178,6 +196,7 @@ def _error_row(error: Item, times: TimeFormatter) -> list[Any]:
         times.format_seconds(error.get("at")),
         error.get("attempt"),
         error.get("category"),
+        _name_class(error),
         error.get("confidence"),
         error.get("pattern"),
         error.get("action"),

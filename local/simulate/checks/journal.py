@@ -36,9 +36,12 @@ def stats_recounted(observed: Observed) -> Iterator[str | None]:
     if observed.is_uncountable:
         return
     counted = {one["category"]: one["count"] for one in observed.stats["errors_by_category"]}
-    entries = (entry for record in observed.records.values() for entry in record.errors)
+    entries = [entry for record in observed.records.values() for entry in record.errors]
     recount = Counter(entry["category"] for entry in entries)
     yield None if counted == dict(recount) else f"/stats counts {counted}, the runs {dict(recount)}"
+    kinds = {one["kind"]: one["count"] for one in observed.stats["errors_by_kind"]}
+    recounted = Counter(entry["kind"] for entry in entries if entry["kind"])
+    yield None if kinds == dict(recounted) else f"/stats counts {kinds}, the runs {dict(recounted)}"
 
 
 def providers_recounted(observed: Observed) -> Iterator[str | None]:

@@ -22,6 +22,7 @@ from local.simulate.workload.operation_kind import (
     draw_task,
 )
 
+_KINDS = ("network", "rate_limit", "auth", "type", "content_policy", "budget")
 _CATEGORIES = ("transient", "code_error", "timeout", "unknown")
 _SUFFIXES = ("", "/runs", "/history", "/errors")
 _READS = tuple(f"GET /tasks/<task_id>{part}" for part in _SUFFIXES)
@@ -77,11 +78,15 @@ def _run_resolve(actor: Actor, arguments: Arguments) -> None:
 
 
 def _draw_reclassification(draft: Draft) -> Arguments:
+    """Draw a category or, as often, a kind."""
+    if draft.rng.random() < 0.5:
+        return {**draw_task(draft), "kind": draft.rng.choice(_KINDS)}
     return {**draw_task(draft), "category": draft.rng.choice(_CATEGORIES)}
 
 
 def _run_reclassify(actor: Actor, arguments: Arguments) -> None:
-    _post("reclassify", {"category": arguments["category"]})(actor, arguments)
+    body = {name: arguments[name] for name in ("category", "kind") if name in arguments}
+    _post("reclassify", body)(actor, arguments)
 
 
 def _run_read(actor: Actor, arguments: Arguments) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Mutation, Reason, Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import Location, RunDiagnosis
@@ -14,6 +15,7 @@ from tests.support.builders.moments import MINUTE, NOW
 
 LEASE = timedelta(seconds=90)
 DIAGNOSIS = RunDiagnosis(
+    kind=Kind.TIMEOUT,
     confidence=0.9,
     pattern="http-504",
     location=Location("app.py", 3),

@@ -9,9 +9,12 @@ from duecourse.domain.validation.fields import Schema, nullable
 
 from .types import (
     BOOLEAN,
+    CLEARS_BY,
     COUNT,
     INSTANT,
     INTEGER,
+    KIND,
+    LIKELY,
     NULLABLE_INSTANT,
     NULLABLE_NUMBER,
     NULLABLE_TEXT,
@@ -24,7 +27,7 @@ from .types import (
     with_description,
 )
 
-_FINGERPRINT_TEXT = "The same for all failures of this kind."
+_FINGERPRINT_TEXT = "The same for all failures of this pattern."
 _TRIED = with_description(COUNT, "How many retries were tried.")
 _WORKED = with_description(COUNT, "How many of them succeeded.")
 _SUCCESS_PERCENT = with_description(NULLABLE_NUMBER, "`worked` in percent of `tried`.")
@@ -35,6 +38,9 @@ FAILURES: Mapping[str, Schema] = {
         subject=NULLABLE_TEXT,
         at=with_description(INSTANT, "When the run failed."),
         category=with_description(TEXT, "A category of the task's policy."),
+        kind=KIND,
+        clears_by=CLEARS_BY,
+        likely=LIKELY,
         message=with_description(TEXT, "The error message, without secrets and shortened."),
         confidence=with_description(NULLABLE_NUMBER, "Of the classification, from 0 to 1."),
         pattern=with_description(
@@ -80,10 +86,12 @@ FAILURES: Mapping[str, Schema] = {
     "Pattern": strict_object(
         policy=TEXT,
         fingerprint=with_description(TEXT, _FINGERPRINT_TEXT),
-        category=with_description(TEXT, "The category of the next failure of this kind."),
+        category=with_description(TEXT, "The category of the next such failure."),
+        kind=with_description(KIND, "The kind of the next such failure."),
+        clears_by=CLEARS_BY,
         read_as=with_description(TEXT, "The category by the policy's rules alone."),
-        example=with_description(TEXT, "The message of the latest failure of this kind."),
-        count=with_description(COUNT, "How many failures of this kind occurred."),
+        example=with_description(TEXT, "The message of the latest such failure."),
+        count=with_description(COUNT, "How many such failures occurred."),
         tried=_TRIED,
         worked=_WORKED,
         success_percent=_SUCCESS_PERCENT,
@@ -117,6 +125,8 @@ FAILURES: Mapping[str, Schema] = {
         description=TEXT,
         next_retry_at=NULLABLE_INSTANT,
         category=with_description(NULLABLE_TEXT, "The category of the last failure."),
+        kind=KIND,
+        clears_by=CLEARS_BY,
         attempt=with_description(COUNT, "The number of the next attempt."),
         retry_count=with_description(COUNT, "How many retries were used up."),
         policy=TEXT,
@@ -130,6 +140,8 @@ FAILURES: Mapping[str, Schema] = {
             nullable(enum(SubjectStatus)), "Null if it was never tried, or was reset."
         ),
         last_error_category=NULLABLE_TEXT,
+        last_error_kind=KIND,
+        last_error_clears_by=CLEARS_BY,
         last_error_message=NULLABLE_TEXT,
         last_attempt_at=NULLABLE_INSTANT,
         cooldown_until=with_description(

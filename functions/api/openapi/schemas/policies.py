@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from duecourse.domain.failures.policy import LimitUnit
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.validation.fields import Schema, nullable
 
 from .types import (
     BOOLEAN,
+    CLEARS_BY,
     COUNT,
     INTEGER,
+    KIND,
+    LIKELY,
     NULLABLE_COUNT,
     NULLABLE_TEXT,
     NUMBER,
@@ -44,6 +48,9 @@ POLICIES: Mapping[str, Schema] = {
     ),
     "Category": strict_object(
         name=TEXT,
+        kinds=with_description(
+            list_of(enum(Kind)), "The kinds of failures that it holds, its usual one first."
+        ),
         counts=with_description(BOOLEAN, "Whether such a failure uses up a retry."),
         limit=with_description(
             NULLABLE_COUNT, "Caps the task's `max_retries`; null leaves it as it is."
@@ -67,6 +74,7 @@ POLICIES: Mapping[str, Schema] = {
     "Rule": strict_object(
         id=TEXT,
         category=TEXT,
+        kind=KIND,
         confidence=with_description(NUMBER, "From 0 to 1."),
         types=with_description(list_of(TEXT), "Types of errors; `*` stands for any characters."),
         codes=with_description(list_of(TEXT), "Error codes."),
@@ -79,6 +87,9 @@ POLICIES: Mapping[str, Schema] = {
     "Explained": strict_object(
         policy=TEXT,
         category=TEXT,
+        kind=enum(Kind),
+        clears_by=CLEARS_BY,
+        likely=LIKELY,
         confidence=with_description(NUMBER, "From 0 to 1."),
         pattern=with_description(NULLABLE_TEXT, "The id of the rule that matched."),
         location=with_description(

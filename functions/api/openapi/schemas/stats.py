@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from duecourse.domain.failures.subject import SubjectStatus
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.validation.fields import nullable
 
 from .types import (
+    CLEARS_BY,
     COUNT,
     DAY,
     INSTANT,
+    KIND,
     NULLABLE_COUNT,
     NULLABLE_INSTANT,
     NULLABLE_NUMBER,
@@ -34,6 +37,10 @@ STATS = strict_object(
         ),
         "Most frequent first.",
     ),
+    errors_by_kind=with_description(
+        list_of(strict_object(kind=enum(Kind), clears_by=CLEARS_BY, count=COUNT)),
+        "Most frequent first. Failures stored without a kind are in none.",
+    ),
     errors_by_day=with_description(
         list_of(strict_object(day=DAY, category=TEXT, count=COUNT)),
         "One entry for each day and category with errors, oldest day first.",
@@ -51,6 +58,8 @@ STATS = strict_object(
                 failure_count=COUNT,
                 status=nullable(enum(SubjectStatus)),
                 last_error_category=NULLABLE_TEXT,
+                last_error_kind=KIND,
+                last_error_clears_by=CLEARS_BY,
                 last_error_message=NULLABLE_TEXT,
                 last_attempt_at=NULLABLE_INSTANT,
             )
@@ -64,6 +73,8 @@ STATS = strict_object(
                 task_id=NULLABLE_TEXT,
                 total_errors=COUNT,
                 last_error_category=NULLABLE_TEXT,
+                last_error_kind=KIND,
+                last_error_clears_by=CLEARS_BY,
                 last_error_at=INSTANT,
             )
         ),

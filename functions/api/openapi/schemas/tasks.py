@@ -13,8 +13,11 @@ from duecourse.domain.validation.fields import Schema, nullable, object_schema
 from .types import (
     ANY_OBJECT,
     BOOLEAN,
+    CLEARS_BY,
     COUNT,
     INSTANT,
+    KIND,
+    LIKELY,
     NULLABLE_INSTANT,
     NULLABLE_TEXT,
     TEXT,
@@ -63,6 +66,8 @@ _TASK_FIELDS: Mapping[str, Schema] = {
     ),
     "last_error": NULLABLE_TEXT,
     "last_error_category": NULLABLE_TEXT,
+    "last_error_kind": KIND,
+    "last_error_clears_by": CLEARS_BY,
     "next_retry_at": with_description(NULLABLE_INSTANT, "When it is retried; null without one."),
     "recovery_action": with_description(
         nullable(enum(Action)), "What the policy decided after the last failure."
@@ -124,6 +129,9 @@ TASKS: Mapping[str, Schema] = {
         ),
         error=NULLABLE_TEXT,
         category=with_description(NULLABLE_TEXT, "The category of the error."),
+        kind=KIND,
+        clears_by=CLEARS_BY,
+        likely=LIKELY,
         handler_version=with_description(NULLABLE_TEXT, "The version of the code that ran."),
         started_at=INSTANT,
         ended_at=NULLABLE_INSTANT,

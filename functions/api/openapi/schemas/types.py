@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from duecourse.domain.tasks.failure_kind import ClearsBy, Kind
 from duecourse.domain.validation.fields import Schema, nullable, object_schema
 
 TEXT: Schema = {"type": "string"}
@@ -48,3 +49,15 @@ def item_list(name: str) -> Schema:
 def item_page(name: str) -> Schema:
     """Return the schema of a page. `next_cursor` requests the next page; null after the last."""
     return strict_object(items=list_of(ref(name)), next_cursor={"type": ["string", "null"]})
+
+
+KIND = with_description(
+    nullable(enum(Kind)), "The kind of the failure; null if it was stored without one."
+)
+CLEARS_BY = with_description(
+    nullable(enum(ClearsBy)), "What makes such a failure go away; null if that is unknown."
+)
+LIKELY = with_description(
+    nullable(strict_object(category=TEXT, kind=enum(Kind))),
+    "What it probably is, if no category was certain enough.",
+)

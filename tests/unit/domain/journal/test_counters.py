@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from duecourse.domain.journal.counters import count_change, is_recovery
 from duecourse.domain.journal.increment import Increment, merge_increments
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.run import FirstFailure, MutationStatus, PreviousFailure, Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import Reading
 from duecourse.domain.tasks.status import Status
@@ -43,8 +44,24 @@ def failure_sums(*, task: dict[str, Any] | None = None, **fields: Any) -> dict[s
 
 def test_a_failure_is_counted_in_its_category_and_its_pattern() -> None:
     assert failure_sums() == {
-        CATEGORY: {"errors": 1, "retries": 1, "failures": 1, "hc": 1},
+        CATEGORY: {"errors": 1, "retries": 1, "failures": 1, "hc": 1, "k#timeout": 1},
         "pattern#timeout#http-504": {"errors": 1},
+    }
+
+
+def test_a_failure_stored_without_a_kind_is_counted_in_none() -> None:
+    counted = failure_sums(diagnosis=replace(DIAGNOSIS, kind=None))
+    assert counted[CATEGORY] == {"errors": 1, "retries": 1, "failures": 1, "hc": 1}
+
+
+def test_another_kind_of_the_same_category_moves_the_count() -> None:
+    before = a_failed_run()
+    after = replace(before, diagnosis=replace(DIAGNOSIS, kind=Kind.NETWORK, pattern="person"))
+    increments = count_change(a_task(run=before), a_task(run=after), late_after=MINUTE)
+    assert sums_by_counter(merge_increments(increments)) == {
+        CATEGORY: {"k#timeout": -1, "k#network": 1},
+        "pattern#timeout#http-504": {"errors": -1},
+        "pattern#timeout#person": {"errors": 1},
     }
 
 
@@ -106,7 +123,7 @@ def test_a_newly_blocked_failure_increments_blocked(is_newly_blocked: bool) -> N
 
 def test_an_uncounted_failure_is_still_an_error_of_its_category() -> None:
     sums = failure_sums(diagnosis=replace(DIAGNOSIS, counted=False, retry_count=0))
-    assert sums[CATEGORY] == {"errors": 1, "retries": 0, "failures": 1}
+    assert sums[CATEGORY] == {"errors": 1, "retries": 0, "failures": 1, "k#timeout": 1}
 
 
 def test_long_names_are_truncated_in_keys() -> None:
@@ -246,13 +263,15 @@ def reclassify(task: Task, **run: Any) -> Task:
 
 def test_a_reclassification_moves_the_counts_to_the_new_category() -> None:
     failed = a_task(run=a_failed_run(), **WITH_PROVIDER)
-    corrected = replace(DIAGNOSIS, pattern="person", read_as=Reading(category="timeout"))
+    corrected = replace(
+        DIAGNOSIS, kind=Kind.DISK, pattern="person", read_as=Reading(category="timeout")
+    )
     after = reclassify(failed, category="rate_limit", diagnosis=corrected)
     merged = merge_increments(count_change(failed, after, late_after=MINUTE))
     assert {one.counter: dict(one.sums) for one in merged if one.sums} == {
-        CATEGORY: {"errors": -1, "retries": -1, "failures": -1, "hc": -1},
+        CATEGORY: {"errors": -1, "retries": -1, "failures": -1, "hc": -1, "k#timeout": -1},
         "pattern#timeout#http-504": {"errors": -1},
-        "category#rate_limit": {"errors": 1, "retries": 1, "failures": 1, "hc": 1},
+        "category#rate_limit": {"errors": 1, "retries": 1, "failures": 1, "hc": 1, "k#disk": 1},
         "pattern#rate_limit#person": {"errors": 1},
     }
 

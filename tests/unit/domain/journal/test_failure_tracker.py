@@ -10,6 +10,7 @@ from duecourse.domain.journal.failure_tracker import (
     find_changed_tracker,
     tracker_of_subject,
 )
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recent_errors import NO_ERRORS, RecentErrors
 
 from tests.support.builders.failures import a_subject
@@ -50,3 +51,20 @@ def test_the_errors_of_a_subject_are_not_those_of_its_task() -> None:
 
 def test_a_tracker_knows_its_last_error() -> None:
     assert FailureTracker(errors=errors_of(5)).last_error_at == NOW + 4 * MINUTE
+
+
+def test_a_corrected_kind_brings_the_tracker() -> None:
+    known = {"recent_errors": errors_of(4), "last_error_category": "timeout"}
+    old = a_task(**known, last_error_kind=Kind.TIMEOUT)
+    tracker = find_changed_tracker(old, replace(old, last_error_kind=Kind.NETWORK))
+    assert tracker is not None
+    assert tracker.last_kind is Kind.NETWORK
+
+
+def test_the_kind_of_something_else_than_the_last_error_is_not_tracked() -> None:
+    requeued = a_task(
+        recent_errors=errors_of(4), last_error_category="unknown", last_error_kind=Kind.CRASH
+    )
+    tracker = find_changed_tracker(None, requeued)
+    assert tracker is not None
+    assert tracker.last_kind is None

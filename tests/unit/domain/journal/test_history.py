@@ -130,6 +130,8 @@ def test_a_failure_records_the_scheduled_retry() -> None:
                 "error": "boom",
                 "category": "unknown",
                 "run_status": "paused:transient",
+                "kind": "unknown",
+                "clears_by": None,
                 "next_retry_at": "2026-02-17T12:02:00.000Z",
                 "attempt": 2,
             },
@@ -168,6 +170,8 @@ def test_a_failed_event_has_error_category_and_run_status() -> None:
         "error": "boom",
         "category": "unknown",
         "run_status": "failed:permanent",
+        "kind": "unknown",
+        "clears_by": None,
     }
 
 

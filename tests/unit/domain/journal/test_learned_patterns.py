@@ -31,7 +31,7 @@ from tests.support.builders.tasks import a_task, an_action
 FINGERPRINT = "0123456789abcdef"
 FINGERPRINTED = replace(DIAGNOSIS, fingerprint=FINGERPRINT)
 READ_AS = Reading(category="unknown")
-CORRECTED = replace(FINGERPRINTED, pattern="person", read_as=READ_AS, by="ada")
+CORRECTED = replace(FINGERPRINTED, kind=Kind.NETWORK, pattern="person", read_as=READ_AS, by="ada")
 AGENT = builtin_policies()["agent"]
 LOCATION = Location("app.py", 3)
 
@@ -40,7 +40,11 @@ def a_correction(
     category: str = "transient", *, rule_category: str | None = "unknown"
 ) -> Correction:
     return Correction(
-        category=category, corrected_at=NOW, corrected_by="ada", rule_category=rule_category
+        category=category,
+        kind=Kind.NETWORK,
+        corrected_at=NOW,
+        corrected_by="ada",
+        rule_category=rule_category,
     )
 
 
@@ -96,10 +100,7 @@ def test_a_failure_without_a_fingerprint_is_not_observed(fields: dict[str, Any])
 
 def test_a_reclassification_yields_a_correction() -> None:
     old, run = reclassify_run()
-    correction = Correction(
-        category="transient", corrected_at=NOW, corrected_by="ada", rule_category="unknown"
-    )
-    assert find_correction(old, run, at=NOW) == correction
+    assert find_correction(old, run, at=NOW) == a_correction("transient", rule_category="unknown")
 
 
 def test_a_known_correction_is_not_returned_again() -> None:
@@ -128,6 +129,42 @@ def test_a_failed_run_yields_no_correction() -> None:
 def test_only_a_reclassification_of_this_run_yields_a_correction(diagnosis: RunDiagnosis) -> None:
     old, run = reclassify_run()
     assert find_correction(old, replace(run, diagnosis=diagnosis), at=NOW) is None
+
+
+def test_a_reclassification_keeps_the_kind_that_a_person_gave() -> None:
+    old, run = reclassify_run()
+    assert run.diagnosis is not None
+    run = replace(run, diagnosis=replace(run.diagnosis, kind=Kind.RATE_LIMIT))
+    correction = find_correction(old, run, at=NOW)
+    assert correction is not None
+    assert correction.kind is Kind.RATE_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("corrected_to", "applied"), [(Kind.RATE_LIMIT, Kind.RATE_LIMIT), (None, Kind.NETWORK)]
+)
+def test_a_correction_applies_its_kind_or_that_of_its_category(
+    corrected_to: Kind | None, applied: Kind
+) -> None:
+    correction = replace(a_correction("transient"), kind=corrected_to)
+    diagnosis = apply_correction(a_diagnosis("unknown"), correction, AGENT)
+    assert (diagnosis.category, diagnosis.kind) == ("transient", applied)
+
+
+def test_a_correction_may_change_the_kind_alone() -> None:
+    correction = replace(a_correction("transient", rule_category="transient"), kind=Kind.CONFLICT)
+    diagnosis = apply_correction(a_diagnosis("transient"), correction, AGENT)
+    assert (diagnosis.category, diagnosis.kind) == ("transient", Kind.CONFLICT)
+
+
+def test_a_listed_pattern_has_the_kind_of_the_next_failure() -> None:
+    corrected = a_pattern("transient", rule_kind=Kind.AUTH)
+    correction = replace(a_correction("transient"), kind=Kind.RATE_LIMIT)
+    shown = pattern_to_json(replace(corrected, correction=correction))
+    assert (shown["kind"], shown["clears_by"]) == ("rate_limit", "waiting")
+    outdated = replace(correction, rule_category="timeout")
+    assert pattern_to_json(replace(corrected, correction=outdated))["kind"] == "auth"
+    assert pattern_to_json(a_pattern(None, kind=Kind.DISK))["kind"] == "disk"
 
 
 # What a write teaches
@@ -161,7 +198,7 @@ def test_a_correction_of_a_failure_without_a_fingerprint_teaches_nothing() -> No
 
 def test_the_next_failure_is_classified_as_corrected() -> None:
     diagnosis = a_diagnosis("unknown", confidence=0.3, pattern="unknown", fingerprint=FINGERPRINT)
-    corrected = apply_correction(diagnosis, a_correction("timeout"), AGENT)
+    corrected = apply_correction(diagnosis, replace(a_correction("timeout"), kind=None), AGENT)
     assert (corrected.category, corrected.confidence, corrected.pattern) == (
         "timeout",
         0.95,

@@ -8,6 +8,7 @@ from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.journal.failure_tracker import FailureTracker
 from duecourse.domain.journal.lateness import BAR_BOUNDS_MS
 from duecourse.domain.journal.stats import DailyCounter, StatsWindow, stats_to_json
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recent_errors import NO_ERRORS
 
 from tests.support.builders.moments import DAY, NOW
@@ -27,6 +28,7 @@ def test_statistics_without_counters_are_empty() -> None:
     assert stats_of() == {
         "days": 2,
         "errors_by_category": [],
+        "errors_by_kind": [],
         "errors_by_day": [],
         "recovery_rate": [],
         "top_failing": [],
@@ -42,6 +44,19 @@ def test_statistics_without_counters_are_empty() -> None:
         },
         "by_provider": [],
     }
+
+
+def test_kinds_are_summed_over_days_and_categories() -> None:
+    rows = stats_of(
+        DailyCounter(TODAY, "category#timeout", {"errors": 3, "k#timeout": 2, "k#network": 1}),
+        DailyCounter(
+            "2026-02-16", "category#transient", {"errors": 4, "k#network": 2, "k#disk": 0}
+        ),
+    )["errors_by_kind"]
+    assert rows == [
+        {"kind": "network", "clears_by": "waiting", "count": 3},
+        {"kind": "timeout", "clears_by": "waiting", "count": 2},
+    ]
 
 
 def test_categories_are_summed_over_all_days_and_sorted_by_count() -> None:
@@ -78,6 +93,7 @@ def test_subjects_with_a_permanent_failure_are_listed() -> None:
         failure_count=5,
         status=SubjectStatus.PERMANENT_FAILURE,
         last_error_category="rate_limit",
+        last_error_kind=Kind.RATE_LIMIT,
         last_error_message="slow down",
         last_attempt_at=NOW,
     )
@@ -87,6 +103,8 @@ def test_subjects_with_a_permanent_failure_are_listed() -> None:
             "failure_count": 5,
             "status": "permanent_failure",
             "last_error_category": "rate_limit",
+            "last_error_kind": "rate_limit",
+            "last_error_clears_by": "waiting",
             "last_error_message": "slow down",
             "last_attempt_at": "2026-02-17T12:00:00.000Z",
         }
@@ -108,6 +126,8 @@ def test_repeated_failures_are_sorted_by_their_count_within_the_window() -> None
         "task_id": ID,
         "total_errors": 4,
         "last_error_category": "timeout",
+        "last_error_kind": None,
+        "last_error_clears_by": None,
         "last_error_at": "2026-02-17T12:00:00.000Z",
     }
 

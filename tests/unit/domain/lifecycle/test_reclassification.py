@@ -17,6 +17,7 @@ from duecourse.domain.lifecycle.lease import lease_expired_report
 from duecourse.domain.lifecycle.task_lane import lane_of
 from duecourse.domain.lifecycle.user_actions import cancel
 from duecourse.domain.origin import Origin
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, RunStatus
 from duecourse.domain.tasks.run_diagnosis import Location, Reading
@@ -71,9 +72,9 @@ class Harness:
             assert record_failure(report, self.deps) is not None
         return self.task
 
-    def reclassify(self, category: str, *, after: timedelta = SECOND) -> Task:
+    def reclassify(self, corrected_to: str | Kind, *, after: timedelta = SECOND) -> Task:
         self.clock.at += after
-        return reclassify_task(self.task, category, self.deps)
+        return reclassify_task(self.task, corrected_to, self.deps)
 
 
 def harness_with_failure(
@@ -102,6 +103,46 @@ def is_within_jitter_of(actual: timedelta, delay: timedelta) -> bool:
 
 def event_types(old: Task, new: Task) -> list[str]:
     return [event.type for event in events_between(old, new, at=LATER)]
+
+
+# By kind
+
+
+def test_a_kind_gives_the_category_that_holds_it() -> None:
+    task = harness_with_failure().reclassify(Kind.RATE_LIMIT)
+    assert (task.last_error_category, task.last_error_kind) == ("transient", Kind.RATE_LIMIT)
+    assert (run_of(task).category, diagnosis_of(task).kind) == ("transient", Kind.RATE_LIMIT)
+
+
+def test_a_kind_that_no_category_holds_gives_the_fallback() -> None:
+    task = harness_with_failure(policy="enrichment").reclassify(Kind.ASSERTION)
+    assert (task.last_error_category, task.last_error_kind) == ("unknown", Kind.ASSERTION)
+
+
+def test_another_kind_of_the_same_category_changes_only_the_kind() -> None:
+    harness = harness_with_failure(TRANSIENT)
+    before = harness.reclassify(Kind.RATE_LIMIT)
+    after = harness.reclassify(Kind.NETWORK)
+    assert (before.last_error_category, after.last_error_category) == ("transient", "transient")
+    assert (before.last_error_kind, after.last_error_kind) == (Kind.RATE_LIMIT, Kind.NETWORK)
+    assert before.retry_count == after.retry_count
+    assert after.version == before.version + 1
+
+
+def test_a_category_keeps_a_kind_that_it_holds() -> None:
+    harness = harness_with_failure(policy="enrichment")
+    harness.reclassify(Kind.NETWORK)
+    harness.reclassify("json_parse")
+    assert harness.task.last_error_kind is Kind.BAD_JSON
+    harness.reclassify(Kind.SERVER_ERROR)
+    known = harness.task
+    assert harness.reclassify("network_timeout") == known
+
+
+def test_a_given_kind_that_the_failure_has_changes_nothing() -> None:
+    harness = harness_with_failure()
+    known = harness.reclassify(Kind.NETWORK)
+    assert harness.reclassify(Kind.NETWORK) == known
 
 
 # Waiting for a retry
@@ -419,7 +460,8 @@ def test_the_history_records_the_reclassification_and_the_new_decision() -> None
         *("task:reclassified", "task:retry_scheduled", "task:recovery_action")
     ]
     expected = {"run_id": run_of(task).id, "from": "code_error", "category": "transient"}
-    assert events[0].detail == {**expected, "action": "retry_with_guidance"}
+    kinds = {"from_kind": diagnosis_of(before).kind, "kind": "network", "clears_by": "waiting"}
+    assert events[0].detail == {**expected, **kinds, "action": "retry_with_guidance"}
     assert events[0].at == LATER
 
 

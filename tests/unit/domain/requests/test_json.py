@@ -11,13 +11,15 @@ from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.requests.json import event_to_json, run_to_json, subject_to_json, task_to_json
 from duecourse.domain.requests.stored_run import run_from_stored, run_to_stored
 from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.run_diagnosis import Guess, RunDiagnosis
 from duecourse.domain.tasks.task import ReviewLink
 from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.support.builders.failures import a_subject, crash_task, fail_repeatedly, fail_task
 from tests.support.builders.moments import HOUR, NOW
-from tests.support.builders.runs import LEASE, a_run, run_of
+from tests.support.builders.runs import LEASE, a_failed_run, a_run, run_of
 from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, claim_task
 
 RUNS = {
@@ -41,10 +43,11 @@ RUNS = {
 }
 TASK_FIELDS = """id short_id type channel sender_id reply_target description due_at nominal_at
 timezone repeat status paused created_at created_by delivered_at retry_count max_retries last_error
-last_error_category next_retry_at recovery_action guidance policy subject payload snooze_of
-review_of verify wait wait_until wait_detail wait_text run_id version"""
+last_error_category last_error_kind last_error_clears_by next_retry_at recovery_action guidance
+policy subject payload snooze_of review_of verify wait wait_until wait_detail wait_text run_id
+version"""
 RUN_FIELDS = """id task_id attempt retry_of reason phase status prepare_result mutation error
-category handler_version started_at ended_at"""
+category kind clears_by likely handler_version started_at ended_at"""
 
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
@@ -124,6 +127,8 @@ def test_a_subject_without_attempts_has_no_status() -> None:
         "failure_count": 0,
         "status": None,
         "last_error_category": None,
+        "last_error_kind": None,
+        "last_error_clears_by": None,
         "last_error_message": None,
         "last_attempt_at": None,
         "cooldown_until": None,
@@ -132,12 +137,16 @@ def test_a_subject_without_attempts_has_no_status() -> None:
 
 def test_a_failed_subject_contains_every_field() -> None:
     subject = a_subject().count_failure(limit=1)
-    subject = subject.record_attempt("rate_limit", "slow down", at=NOW, cooldown_until=NOW + HOUR)
+    subject = subject.record_attempt(
+        "rate_limit", "slow down", kind=Kind.RATE_LIMIT, at=NOW, cooldown_until=NOW + HOUR
+    )
     assert subject_to_json(subject) == {
         "id": "story-1",
         "failure_count": 1,
         "status": str(SubjectStatus.PERMANENT_FAILURE),
         "last_error_category": "rate_limit",
+        "last_error_kind": "rate_limit",
+        "last_error_clears_by": "waiting",
         "last_error_message": "slow down",
         "last_attempt_at": "2026-02-17T12:00:00.000Z",
         "cooldown_until": "2026-02-17T13:00:00.000Z",
@@ -159,3 +168,16 @@ def test_large_results_are_omitted_unless_requested_in_full() -> None:
     assert run_to_json(ID, run)["mutation"]["result"] == {"text": "x" * 20_000}
     result = run_to_json(ID, run, in_full=False)["mutation"]["result"]
     assert result == {"left_out": "20,012 bytes"}
+
+
+def test_a_failed_run_shows_its_kind_what_clears_it_and_the_guess() -> None:
+    guess = Guess("test_failure", Kind.ASSERTION)
+    run = a_failed_run(diagnosis=RunDiagnosis(kind=Kind.AUTH, likely=guess))
+    shown = run_to_json(ID, run)
+    assert (shown["kind"], shown["clears_by"]) == ("auth", "person")
+    assert shown["likely"] == {"category": "test_failure", "kind": "assertion"}
+
+
+def test_a_run_without_a_failure_has_no_kind() -> None:
+    shown = run_to_json(ID, a_run())
+    assert (shown["kind"], shown["clears_by"], shown["likely"]) == (None, None, None)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from duecourse.adapters.aws.dynamodb.models import TaskItem
-from duecourse.adapters.aws.dynamodb.packed_attributes import unpack
+from duecourse.adapters.aws.dynamodb.packed_attributes import PACKED, unpack
 from duecourse.adapters.aws.dynamodb.task_mapper import (
     from_stored,
     to_item,
@@ -20,6 +20,7 @@ from duecourse.adapters.aws.dynamodb.task_mapper import (
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.lifecycle.verification import request_verification
 from duecourse.domain.origin import Effect
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.late_report import LateReport
 from duecourse.domain.tasks.recent_errors import RecentErrors
 from duecourse.domain.tasks.recovery_action import Action
@@ -91,6 +92,7 @@ EVERY_FIELD = a_task(
     failed_occurrences=1,
     last_error="boom",
     last_error_category="transient",
+    last_error_kind=Kind.NETWORK,
     next_retry_at=NOW + HOUR,
     recovery_action=Action.RETRY,
     guidance=("look here", "ä"),
@@ -225,3 +227,22 @@ def test_without_a_model_an_unreadable_item_is_the_same_error(name: str, broken:
         from_stored(stored)
 
     assert str(raised.value) == str(expected.value)
+
+
+def test_a_kind_that_only_newer_code_knows_is_read_as_unknown() -> None:
+    stored = to_stored(a_task(last_error_kind=Kind.NETWORK), shard_count=1, retention=HOUR)
+    stored["last_error_kind"] = {"S": "cosmic_rays"}
+    assert from_stored(stored).last_error_kind is Kind.UNKNOWN
+
+
+def test_a_task_stored_before_there_were_kinds_has_none() -> None:
+    stored = to_stored(a_task(last_error_category="unknown"), shard_count=1, retention=HOUR)
+    assert "last_error_kind" not in stored
+    assert from_stored(stored).last_error_kind is None
+
+
+def test_the_kind_is_never_packed_because_older_code_cannot_unpack_it() -> None:
+    failed = replace(EVERY_FIELD, last_error="boom " * 300)
+    stored = to_stored(failed, shard_count=1, retention=HOUR)
+    assert PACKED in stored
+    assert stored["last_error_kind"] == {"S": "network"}

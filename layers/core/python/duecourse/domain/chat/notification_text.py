@@ -6,6 +6,8 @@ from datetime import datetime
 
 from duecourse.domain.lifecycle.spec_review import is_review_failed
 from duecourse.domain.tasks.advice import suggested_fix
+from duecourse.domain.tasks.failure_kind import Kind
+from duecourse.domain.tasks.failure_kind_text import describe_kind, name_kind
 from duecourse.domain.tasks.outcome_marker import reply_text
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus
@@ -67,7 +69,7 @@ def format_retry_scheduled(task: Task, run: Run, next_retry_at: datetime) -> str
     retry = "Next retry, with a hint" if has_hint else "Next retry"
     return "\n".join(
         [
-            f"{_task_label(task)} {state}: {format_last_error(task)}",
+            f"{_task_label(task)} {state}: {_name_error(task)}",
             f"{retry}: {format_time(next_retry_at, task.timezone)}",
             f"Cancel: /cancel {task.short_id}",
         ]
@@ -75,14 +77,14 @@ def format_retry_scheduled(task: Task, run: Run, next_retry_at: datetime) -> str
 
 
 def format_final_failure(task: Task) -> str:
-    text = f"Gave up on {_task_name(task)}{_format_attempts(task)}: {format_last_error(task)}"
+    text = f"Gave up on {_task_name(task)}{_format_attempts(task)}: {format_diagnosis(task)}"
     if task.run is not None and task.run.is_unsafe_to_repeat:
         text += "\nIt may or may not have happened. Check before you retry."
     return text
 
 
 def format_timed_out(task: Task, reason: str) -> str:
-    return f"Gave up on {_task_name(task)}: {reason}. Last error: {format_last_error(task)}"
+    return f"Gave up on {_task_name(task)}: {reason}. Last error: {format_diagnosis(task)}"
 
 
 def format_lost_occurrence(task: Task, run: Run) -> str:
@@ -109,9 +111,10 @@ def format_indeterminate(task: Task) -> str:
 
 
 def format_blocked(task: Task) -> str:
+    error = format_diagnosis(task, is_category_shown=True)
     return "\n".join(
         [
-            f"{_task_label(task)} {_format_block(task)}: {_format_diagnosis(task)}",
+            f"{_task_label(task)} {_format_block(task)}: {error}",
             *_fix_lines(task),
             *_review_lines(task),
             f"Retry now: /retry {task.short_id}",
@@ -140,10 +143,27 @@ def _review_lines(task: Task) -> list[str]:
     )
 
 
-def _format_diagnosis(task: Task) -> str:
-    """Return the last error with its category."""
-    category = task.last_error_category
-    return f"{format_last_error(task)} ({category})" if category else format_last_error(task)
+def format_diagnosis(task: Task, *, is_category_shown: bool = False) -> str:
+    """Return the last error with its kind and what to do, or its category if the kind is unknown.
+
+    The category is left out unless `is_category_shown`: most readers cannot act on it.
+    """
+    category = task.last_error_category if is_category_shown else None
+    words = _describe_kind(task) or category
+    return f"{format_last_error(task)} ({words})" if words else format_last_error(task)
+
+
+def _name_error(task: Task) -> str:
+    """Return the last error with the name of its kind, for a failure that is retried anyway."""
+    kind, error = task.last_error_kind, format_last_error(task)
+    return f"{error} ({name_kind(kind)})" if kind and kind is not Kind.UNKNOWN else error
+
+
+def _describe_kind(task: Task) -> str | None:
+    kind, diagnosis = task.last_error_kind, task.run.diagnosis if task.run else None
+    if diagnosis is not None and diagnosis.likely is not None:
+        return f"probably {name_kind(diagnosis.likely.kind)}"
+    return describe_kind(kind) if kind and kind is not Kind.UNKNOWN else None
 
 
 def _fix_lines(task: Task) -> list[str]:

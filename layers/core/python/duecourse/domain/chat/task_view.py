@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from duecourse.domain.chat.notification_text import format_last_error
+from duecourse.domain.chat.notification_text import format_diagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait_text import describe_wait
@@ -82,7 +82,7 @@ def _failure_lines(task: Task, zone: str) -> Iterator[str]:
     if task.retry_count:
         yield f"Retries: {task.retry_count} of {task.max_retries}"
     if task.last_error:
-        yield f"Last error: {format_last_error(task)}"
+        yield f"Last error: {format_diagnosis(task)}"
     if task.next_retry_at:
         yield f"Next retry: {format_time(task.next_retry_at, zone)}"
 

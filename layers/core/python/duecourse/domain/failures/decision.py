@@ -178,6 +178,7 @@ def _update_subject(
     return subject.record_attempt(
         category.name,
         failure.message,
+        kind=diagnosis.kind,
         at=context.failed_at,
         cooldown_until=max(cooldowns, default=None),
     )

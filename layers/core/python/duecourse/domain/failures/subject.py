@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recent_errors import NO_ERRORS, RecentErrors
 from duecourse.domain.text.redaction import truncate_middle
 
@@ -32,6 +33,7 @@ class Subject:
     failure_count: int = 0
     status: SubjectStatus | None = None
     last_error_category: str | None = None
+    last_error_kind: Kind | None = None
     last_error_message: str | None = None
     last_attempt_at: datetime | None = None
     cooldown_until: datetime | None = None
@@ -61,12 +63,19 @@ class Subject:
         return replace(self, failure_count=count, status=SubjectStatus.PENDING, cooldown_until=None)
 
     def record_attempt(
-        self, category: str, message: str, *, at: datetime, cooldown_until: datetime | None
+        self,
+        category: str,
+        message: str,
+        *,
+        kind: Kind = Kind.UNKNOWN,
+        at: datetime,
+        cooldown_until: datetime | None,
     ) -> Subject:
         """Store the error of the last attempt, whether or not it counted as a failure."""
         return replace(
             self,
             last_error_category=category,
+            last_error_kind=kind,
             last_error_message=truncate_middle(message, MESSAGE_LIMIT),
             last_attempt_at=at,
             cooldown_until=cooldown_until,

@@ -9,7 +9,9 @@ from typing import Any
 
 from duecourse.domain.journal.history import ended_run
 from duecourse.domain.limits.budget import to_dollars
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.run import ProviderCall, Run, RunStatus
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION, Task
 from duecourse.domain.text.redaction import truncate_middle
@@ -23,7 +25,7 @@ ERASED = "(erased)"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditEntry:
-    """`outcome` is SUCCESS, the failure's category, or "cancelled"."""
+    """`outcome` is SUCCESS, the failure's category, or "cancelled". `kind`: of a failure."""
 
     run_id: str
     task_id: str
@@ -32,6 +34,7 @@ class AuditEntry:
     description: str
     outcome: str
     call: ProviderCall
+    kind: Kind | None = None
 
     @property
     def text(self) -> str:
@@ -51,6 +54,7 @@ class AuditEntry:
             "sender": self.sender,
             "description": self.description,
             "outcome": self.outcome,
+            **({"kind": str(self.kind)} if self.kind else {}),
             "provider": self.call.provider,
             "model": self.call.model,
             "duration_ms": self.call.milliseconds,
@@ -124,4 +128,5 @@ def make_audit_entry(
         description=description,
         outcome=_run_outcome(run),
         call=call,
+        kind=(run.diagnosis or NOT_DIAGNOSED).kind if run.is_failure else None,
     )

@@ -5,7 +5,8 @@ and `provider#<name>`. `learning_counters` adds those that learning needs.
 
 Categories and `lateness` also count by UTC hour, for alerts: `h7` counts the runs that failed (or
 succeeded, in `lateness`) from 7:00 to 8:00, `l7` the late ones among those that succeeded. Hours
-are written 0 to 9, then a to n. Names are short because every batch of changes writes them.
+are written 0 to 9, then a to n. Categories count their errors by kind, too: `k#network`. Names are
+short because every batch of changes writes them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from duecourse.domain.journal.increment import Increment
 from duecourse.domain.journal.lateness import bucket_of
 from duecourse.domain.journal.learning_counters import learning_increments
 from duecourse.domain.lifecycle.correction import is_correction
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recent_errors import BUDGET_EXCEEDED
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED
@@ -34,6 +36,7 @@ PATTERN_PREFIX = "pattern#"
 PROVIDER_PREFIX = "provider#"
 BUCKET_PREFIX = "b"
 HOUR_PREFIX = "h"
+KIND_PREFIX = "k#"
 LATE_HOUR_PREFIX = "l"
 RETRIES_PREFIX = "r"
 MAX_RETRIES_COUNTED = 50  # higher counts are capped to this
@@ -75,13 +78,17 @@ def hour_digit(instant: datetime) -> str:
 
 
 def _amendment_increments(old: Task, new: Task, run: Run) -> list[Increment]:
-    """Return the increments that move a reclassified failure to its new category."""
+    """Return the increments that move a reclassified failure to its new category and kind."""
     before = old.run
-    is_reclassified = before is not None and before.category != run.category
+    is_reclassified = before is not None and _classification(before) != _classification(run)
     if before is None or not (is_reclassified and before.is_failure and run.is_failure):
         return []
     taken_back = [one.negate() for one in _failure_increments(old, before)]
     return [*taken_back, *_failure_increments(new, run)]
+
+
+def _classification(run: Run) -> tuple[str | None, Kind | None]:
+    return run.category, (run.diagnosis or NOT_DIAGNOSED).kind
 
 
 def _correction_increments(
@@ -120,6 +127,8 @@ def _failure_increments(task: Task, run: Run) -> list[Increment]:
     errors = {"errors": 1, "retries": note.retry_count or 0}
     if run.attempt == 1:
         errors["failures"] = 1
+    if note.kind:
+        errors[KIND_PREFIX + note.kind] = 1
     if note.is_newly_blocked:
         errors["blocked"] = 1
     if note.counted and category != BUDGET_EXCEEDED:  # waiting for a budget is no failure

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.tasks.adapted_delay import AdaptedDelay
+from duecourse.domain.tasks.failure_kind import Kind, kind_to_json
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run_diagnosis import Location
+from duecourse.domain.tasks.run_diagnosis import Guess, Location
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 from duecourse.domain.validation.stored_fields import StoredFields
@@ -28,6 +29,8 @@ class LoggedError:
     task_id: str
     at: datetime
     category: str
+    kind: Kind | None = None
+    likely: Guess | None = None
     message: str
     attempt: int
     retry_count: int
@@ -67,6 +70,8 @@ def error_to_json(error: LoggedError) -> dict[str, Any]:
         "subject": error.subject,
         "at": to_text(error.at),
         "category": error.category,
+        **kind_to_json(error.kind),
+        "likely": error.likely.to_json() if error.likely else None,
         "message": error.message,
         "confidence": error.confidence,
         "pattern": error.pattern,
@@ -99,6 +104,8 @@ def error_from_json(stored: Any) -> LoggedError:
         subject=fields.text("subject"),
         at=fields.required("at", fields.instant("at")),
         category=fields.required("category", fields.text("category")),
+        kind=Kind.parse(fields.text("kind")),
+        likely=fields.nested("likely", Guess.from_json),
         message=fields.required("message", fields.text("message")),
         confidence=fields.number("confidence"),
         pattern=fields.text("pattern"),

@@ -8,6 +8,7 @@ from typing import Any
 from duecourse.domain.lifecycle.awaited_task import awaited_task_id
 from duecourse.domain.tasks.advice import visible_guidance
 from duecourse.domain.tasks.event import EventType
+from duecourse.domain.tasks.failure_kind import kind_to_json
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
@@ -70,8 +71,9 @@ def recovery_events(task: Task) -> Iterator[TypeAndDetail]:
 
 
 def error_detail(run: Run) -> dict[str, Any]:
+    note = run.diagnosis or NOT_DIAGNOSED
     error = {"error": run.error, "category": run.category, "run_status": str(run.status)}
-    return {**run_detail(run), **error, **_learned_of(run.diagnosis or NOT_DIAGNOSED)}
+    return {**run_detail(run), **error, **kind_to_json(note.kind), **_learned_of(note)}
 
 
 def last_error_detail(task: Task) -> dict[str, Any]:

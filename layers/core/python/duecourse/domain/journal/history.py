@@ -22,8 +22,10 @@ from duecourse.domain.lifecycle.blocked import blocked_timeout_reason, is_escala
 from duecourse.domain.lifecycle.correction import is_correction, is_late_report
 from duecourse.domain.lifecycle.spec_review import is_reviewed
 from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.failure_kind import kind_to_json
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED
 from duecourse.domain.tasks.skipped import SkippedOccurrences, describe_skip
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -164,8 +166,16 @@ def _correction_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail
 
 def _reclassification_events(run: Run, old: Task, new: Task) -> Iterator[TypeAndDetail]:
     """Return the reclassification event and the events that follow from the new decision."""
-    detail = {"run_id": run.id, "from": old.last_error_category, "category": run.category}
-    yield EventType.TASK_RECLASSIFIED, {**detail, "action": action_of(new)}
+    former = (old.run and old.run.diagnosis) or NOT_DIAGNOSED
+    detail = {
+        "run_id": run.id,
+        "from": old.last_error_category,
+        "from_kind": kind_to_json(former.kind)["kind"],
+        "category": run.category,
+        **kind_to_json((run.diagnosis or NOT_DIAGNOSED).kind),
+        "action": action_of(new),
+    }
+    yield EventType.TASK_RECLASSIFIED, detail
     yield from _redecided_events(run, old, new)
 
 

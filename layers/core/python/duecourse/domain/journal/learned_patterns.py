@@ -1,6 +1,6 @@
 """Learned failure patterns: their counts, the results of their retries, and corrections.
 
-A correction is the category that a person gave to a pattern.
+A correction is the category and the kind that a person gave to a pattern.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from duecourse.domain.failures.diagnosis import LEARNED_PATTERN, Diagnosis
 from duecourse.domain.failures.policy import Policy
+from duecourse.domain.tasks.failure_kind import Kind, kind_to_json
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Reading, RunDiagnosis
 from duecourse.domain.tasks.task import Task
@@ -24,12 +25,14 @@ EXAMPLE_LIMIT = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ObservedFailure:
-    """One occurrence of a failure pattern. `rule_category` is its category by the rules."""
+    """One occurrence of a failure pattern. `rule_category`, `rule_kind`: by the rules alone."""
 
     policy: str
     fingerprint: str
     category: str
     rule_category: str
+    kind: Kind | None = None
+    rule_kind: Kind | None = None
     example: str
     observed_at: datetime
 
@@ -38,11 +41,12 @@ class ObservedFailure:
 class Correction:
     """A person's correction of a failure pattern's category.
 
-    `corrected_by` is None if unknown. `rule_category` is the category the rules gave; old records
-    lack it.
+    `kind`: None in old records; then it is the category's. `corrected_by` is None if unknown.
+    `rule_category` is the category the rules gave; old records lack it.
     """
 
     category: str
+    kind: Kind | None = None
     corrected_at: datetime
     corrected_by: str | None = None
     rule_category: str | None = None
@@ -54,7 +58,7 @@ class Correction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LearnedPattern:
-    """The statistics of one failure pattern. `category` is that of the latest failure.
+    """The statistics of one failure pattern. `category` and `kind` are of the latest failure.
 
     `retries_succeeded` counts those of `retries_attempted` that worked.
     """
@@ -63,6 +67,8 @@ class LearnedPattern:
     fingerprint: str
     category: str
     rule_category: str
+    kind: Kind | None = None
+    rule_kind: Kind | None = None
     example: str
     last_seen_at: datetime
     count: int = 0
@@ -81,6 +87,8 @@ def observed_failure(policy: str, run: Run) -> ObservedFailure | None:
         fingerprint=note.fingerprint,
         category=run.category,
         rule_category=_rules_category(note) or run.category,
+        kind=note.kind,
+        rule_kind=note.read_as.kind if note.read_as else note.kind,
         example=truncate_middle(run.error or "", EXAMPLE_LIMIT),
         observed_at=run.ended_or_started_at,
     )
@@ -100,11 +108,14 @@ def counted_failure(
     category = (former_detail or {}).get("category")
     if former_detail is None or category is None:
         return None
+    kind = Kind.parse(former_detail.get("kind"))
     return ObservedFailure(
         policy=policy,
         fingerprint=fingerprint,
         category=category,
         rule_category=category,
+        kind=kind,
+        rule_kind=kind,
         example=truncate_middle(former_detail.get("error") or "", EXAMPLE_LIMIT),
         observed_at=run.ended_or_started_at,
     )
@@ -119,6 +130,7 @@ def find_correction(old: Task | None, run: Run, *, at: datetime) -> Correction |
         return None
     return Correction(
         category=run.category,
+        kind=note.kind,
         corrected_at=at,
         corrected_by=note.by,
         rule_category=_rules_category(note),
@@ -153,14 +165,15 @@ def apply_correction(
     It applies only if the rules still give the category that was corrected. It never changes
     whether the failure counts as a retry: otherwise a wait could have no end.
     """
-    is_applicable = correction is not None and correction.applies_to(diagnosis.category)
-    category = policy.categories.get(correction.category) if correction and is_applicable else None
+    if correction is None or not correction.applies_to(diagnosis.category):
+        return diagnosis
+    category = policy.categories.get(correction.category)
     if category is None or not (category.counts and policy.categories[diagnosis.category].counts):
         return diagnosis
     return replace(
         diagnosis,
         category=category.name,
-        kind=category.kind,
+        kind=correction.kind or category.kind,
         likely=None,
         confidence=LEARNED_CONFIDENCE,
         pattern=LEARNED_PATTERN,
@@ -183,13 +196,13 @@ def _to_rule_reading(diagnosis: Diagnosis) -> Reading:
 def pattern_to_json(pattern: LearnedPattern) -> dict[str, Any]:
     """Return the pattern as JSON.
 
-    `category` is what the next such failure gets if the rules read it like the latest one.
+    `category` and `kind` are what the next such failure gets if the rules read it like the latest.
     """
     correction = pattern.correction
     return {
         "policy": pattern.policy,
         "fingerprint": pattern.fingerprint,
-        "category": _next_category(pattern),
+        **_next_classification(pattern),
         "read_as": pattern.rule_category,
         "example": pattern.example,
         "count": pattern.count,
@@ -203,15 +216,13 @@ def pattern_to_json(pattern: LearnedPattern) -> dict[str, Any]:
     }
 
 
-def _next_category(pattern: LearnedPattern) -> str:
+def _next_classification(pattern: LearnedPattern) -> dict[str, Any]:
     correction = pattern.correction
     if correction is None:
-        return pattern.category
-    return (
-        correction.category
-        if correction.applies_to(pattern.rule_category)
-        else pattern.rule_category
-    )
+        return {"category": pattern.category, **kind_to_json(pattern.kind)}
+    if correction.applies_to(pattern.rule_category):
+        return {"category": correction.category, **kind_to_json(correction.kind)}
+    return {"category": pattern.rule_category, **kind_to_json(pattern.rule_kind)}
 
 
 def to_percent(part: int, whole: int) -> float | None:

@@ -142,6 +142,8 @@ def to_logged_error(record: RunRecord) -> LoggedError:
         subject=record.subject,
         at=run.ended_or_started_at,
         category=run.error_category,
+        kind=diagnosis.kind,
+        likely=diagnosis.likely,
         message=run.error or "",
         confidence=diagnosis.confidence,
         pattern=diagnosis.pattern,

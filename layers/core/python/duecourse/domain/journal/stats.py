@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +12,7 @@ from duecourse.domain.journal.counters import (
     AFTER_RETRIES_COUNTER,
     BUCKET_PREFIX,
     CATEGORY_PREFIX,
+    KIND_PREFIX,
     LATENESS_COUNTER,
     PATTERN_PREFIX,
     PROVIDER_PREFIX,
@@ -19,6 +20,7 @@ from duecourse.domain.journal.counters import (
 )
 from duecourse.domain.journal.failure_tracker import FailureTracker
 from duecourse.domain.journal.lateness import percentile, to_bars
+from duecourse.domain.tasks.failure_kind import Kind, kind_to_json
 from duecourse.domain.tasks.recent_errors import BUDGET_EXCEEDED
 from duecourse.domain.time.instant import to_text
 
@@ -52,6 +54,7 @@ def stats_to_json(window: StatsWindow) -> dict[str, Any]:
     return {
         "days": len(window.days),
         "errors_by_category": _errors_by_category(totals),
+        "errors_by_kind": _errors_by_kind(totals),
         "errors_by_day": _errors_by_day(window.counters),
         "recovery_rate": _recovery_rate(totals),
         "top_failing": [
@@ -123,6 +126,17 @@ def _errors_by_category(totals: Totals) -> list[dict[str, Any]]:
     return _sort_descending(found, "count", "category")
 
 
+def _errors_by_kind(totals: Totals) -> list[dict[str, Any]]:
+    """Return the errors by kind. Those from before there were kinds are in none."""
+    counts: Counter[Kind] = Counter()
+    for _, total in _counters_with_prefix(totals, CATEGORY_PREFIX):
+        for name, count in total.numbers.items():
+            if name.startswith(KIND_PREFIX):
+                counts[Kind.parse(name.removeprefix(KIND_PREFIX)) or Kind.UNKNOWN] += count
+    found = [{**kind_to_json(kind), "count": count} for kind, count in counts.items() if count]
+    return _sort_descending(found, "count", "kind")
+
+
 def _errors_by_day(counters: Sequence[DailyCounter]) -> list[dict[str, Any]]:
     found = [
         (one.day, one.name.removeprefix(CATEGORY_PREFIX), one.numbers["errors"])
@@ -153,6 +167,7 @@ def _subject_to_json(subject: Subject) -> dict[str, Any]:
         "failure_count": subject.failure_count,
         "status": str(subject.status) if subject.status else None,
         "last_error_category": subject.last_error_category,
+        **kind_to_json(subject.last_error_kind, prefix="last_error_"),
         "last_error_message": subject.last_error_message,
         "last_attempt_at": to_text(tried_at) if tried_at else None,
     }
@@ -165,6 +180,7 @@ def _repeated_failures(trackers: Sequence[FailureTracker], *, since: str) -> lis
             "task_id": tracker.task_id,
             "total_errors": tracker.errors.count_since(since),
             "last_error_category": tracker.errors.last_category,
+            **kind_to_json(tracker.last_kind, prefix="last_error_"),
             "last_error_at": to_text(tracker.last_error_at),
         }
         for tracker in sorted(trackers, key=lambda one: one.last_error_at, reverse=True)

@@ -85,7 +85,7 @@ def apply_failure(
     """
     run = _end_run(task, report, decision, at=at)
     run = replace(run, diagnosis=_to_diagnosis_note(report, diagnosis, decision))
-    after = _failure_changes(replace(task, run=run), report, decision)
+    after = _failure_changes(replace(task, run=run), report, diagnosis, decision)
     if decision.due_at is not None:
         due_at = truncate_to_millisecond(max(decision.due_at, at))
         return replace(after, due_at=due_at, next_retry_at=due_at).move_to(Status.PENDING)
@@ -148,7 +148,9 @@ def _to_diagnosis_note(
     )
 
 
-def _failure_changes(task: Task, report: FailureReport, decision: Decision) -> Task:
+def _failure_changes(
+    task: Task, report: FailureReport, diagnosis: Diagnosis, decision: Decision
+) -> Task:
     guidance = (*task.guidance, *_new_guidance(report, decision))
     return replace(
         task,
@@ -158,6 +160,7 @@ def _failure_changes(task: Task, report: FailureReport, decision: Decision) -> T
         reviewed_at=None,
         last_error=report.failure.summary,
         last_error_category=decision.category.name,
+        last_error_kind=diagnosis.kind,
         recovery_action=decision.action,
         guidance=guidance[-MAX_GUIDANCE:],
     )

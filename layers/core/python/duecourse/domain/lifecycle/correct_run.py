@@ -125,7 +125,13 @@ def _give_up(decision: Decision) -> Decision:
 
 def settle_success(task: Task, report: FailureReport, *, at: datetime) -> Task:
     """Return the task as the commit of the worker would have left it."""
-    done = replace(reopen(task), last_error=None, last_error_category=None, recovery_action=None)
+    done = replace(
+        reopen(task),
+        last_error=None,
+        last_error_category=None,
+        last_error_kind=None,
+        recovery_action=None,
+    )
     if has_gone_on(task):
         run = current_run(done).mark_applied(report.result).commit(at=at)
         settled = replace(done, run=run, failed_occurrences=0).move_to(Status.PENDING)

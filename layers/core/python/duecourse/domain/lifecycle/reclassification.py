@@ -1,4 +1,4 @@
-"""Reclassify a failure: apply it again as if it had had the corrected category at once."""
+"""Reclassify a failure: apply it again as if it had been classified like that at once."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from duecourse.domain.failures.decision import Decision
 from duecourse.domain.failures.diagnosis import MANUAL_PATTERN, Diagnosis
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.failures.policy import Policy
+from duecourse.domain.failures.policy import Category, Policy
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.apply_failure import apply_failure
 from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.spec_review import is_review_failed
 from duecourse.domain.origin import Effect, Origin
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.validation.fields import choice_field
 
+CategoryOrKind = str | Kind  # the name of a category, or a kind
 _ORIGINS_NOT_BLAMING_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
 
 
@@ -81,21 +83,44 @@ def _failure(run: Run, note: RunDiagnosis) -> Failure:
     )
 
 
-def manual_diagnosis(category: str, reopened_failure: ReopenedFailure, policy: Policy) -> Diagnosis:
+def manual_diagnosis(
+    corrected_to: CategoryOrKind, reopened_failure: ReopenedFailure, policy: Policy
+) -> Diagnosis:
     """Return the diagnosis a person gave. Raises InvalidFieldsError for an unknown category."""
-    try:
-        corrected = policy.categories[choice_field(policy.categories)(category)]
-    except ValueError as error:
-        raise InvalidFieldsError([FieldError("category", str(error))]) from None
+    corrected, kind = _complete(corrected_to, reopened_failure, policy)
     return Diagnosis(
         category=corrected.name,
-        kind=corrected.kind,
+        kind=kind,
         confidence=1.0,
         pattern=MANUAL_PATTERN,
         fix=corrected.fix,
         location=None if corrected.is_external else _location(reopened_failure.diagnosis),
         fingerprint=_fingerprint(reopened_failure) if corrected.counts else None,
     )
+
+
+def is_unchanged(reopened_failure: ReopenedFailure, diagnosis: Diagnosis) -> bool:
+    """Return whether the failure has that category and kind already."""
+    known_kind = reopened_failure.diagnosis.kind or Kind.UNKNOWN
+    return (reopened_failure.run.category, known_kind) == (diagnosis.category, diagnosis.kind)
+
+
+def _complete(
+    corrected_to: CategoryOrKind, reopened_failure: ReopenedFailure, policy: Policy
+) -> tuple[Category, Kind]:
+    """Return the category and the kind, of which a person gave one.
+
+    A category keeps the kind that the failure has, if it holds it.
+    """
+    if isinstance(corrected_to, Kind):
+        return policy.category_of(corrected_to) or policy.fallback_category, corrected_to
+    try:
+        corrected = policy.categories[choice_field(policy.categories)(corrected_to)]
+    except ValueError as error:
+        raise InvalidFieldsError([FieldError("category", str(error))]) from None
+    known_kind = reopened_failure.diagnosis.kind or Kind.UNKNOWN
+    is_kept = corrected.name == reopened_failure.run.category or known_kind in corrected.kinds
+    return corrected, known_kind if is_kept else corrected.kind
 
 
 def _fingerprint(reopened_failure: ReopenedFailure) -> str | None:
@@ -186,6 +211,7 @@ def _decided(task: Task, redecided: Task) -> Task:
         skipped=redecided.skipped,
         failed_occurrences=redecided.failed_occurrences,
         last_error_category=redecided.last_error_category,
+        last_error_kind=redecided.last_error_kind,
         recovery_action=redecided.recovery_action,
         guidance=redecided.guidance,
         rescheduled_at=redecided.rescheduled_at,

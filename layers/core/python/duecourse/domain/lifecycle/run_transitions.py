@@ -23,6 +23,7 @@ from duecourse.domain.lifecycle.previous_failure import (
 )
 from duecourse.domain.lifecycle.spec_review import is_reviewed
 from duecourse.domain.lifecycle.uncounted_wait import is_limited
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import (
@@ -213,7 +214,9 @@ def defer(task: Task, *, until: datetime, wait: Wait, at: datetime | None = None
     return deferred.move_to(Status.PENDING)
 
 
-def requeue(task: Task, error: str, category: str, *, at: datetime) -> Task:
+def requeue(
+    task: Task, error: str, category: str, *, kind: Kind = Kind.UNKNOWN, at: datetime
+) -> Task:
     """Make the task due again after its queue message was dead-lettered before a worker claimed it.
 
     No retry is counted.
@@ -225,6 +228,7 @@ def requeue(task: Task, error: str, category: str, *, at: datetime) -> Task:
         next_retry_at=due_at if task.next_retry_at else None,
         last_error=error,
         last_error_category=category,
+        last_error_kind=kind,
         skipped=None,
         wait=Wait(WaitReason.REQUEUED),
     )

@@ -10,10 +10,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.tasks.advice import visible_guidance
+from duecourse.domain.tasks.failure_kind import kind_to_json
 from duecourse.domain.tasks.run import (
     ProviderCall,
     Run,
 )
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait
 from duecourse.domain.tasks.wait_text import describe_wait
@@ -51,6 +53,8 @@ PUBLIC_FIELDS = (
     "max_retries",
     "last_error",
     "last_error_category",
+    "last_error_kind",
+    "last_error_clears_by",
     "next_retry_at",
     "recovery_action",
     "guidance",
@@ -112,6 +116,7 @@ def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, An
 
     Unless `in_full`, results over MAX_INLINE_RESULT are left out.
     """
+    note = run.diagnosis or NOT_DIAGNOSED
     convert = redact_json if in_full else _redact_unless_large
     return {
         "id": run.id,
@@ -129,6 +134,8 @@ def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, An
         },
         "error": run.error,
         "category": run.category,
+        **kind_to_json(note.kind),
+        "likely": note.likely.to_json() if note.likely else None,
         "handler_version": run.handler_version,
         "started_at": to_text(run.started_at),
         "ended_at": to_text_or_none(run.ended_at),
@@ -149,6 +156,7 @@ def subject_to_json(subject: Subject) -> dict[str, Any]:
         "failure_count": subject.failure_count,
         "status": str(subject.status) if subject.status else None,
         "last_error_category": subject.last_error_category,
+        **kind_to_json(subject.last_error_kind, prefix="last_error_"),
         "last_error_message": subject.last_error_message,
         "last_attempt_at": to_text_or_none(subject.last_attempt_at),
         "cooldown_until": to_text_or_none(subject.cooldown_until),

@@ -89,3 +89,15 @@ _CLEARS_BY = {
     Kind.DATA: ClearsBy.CODE_CHANGE,
     Kind.CONFIG: ClearsBy.CODE_CHANGE,
 }
+
+
+def kind_to_json(kind: Kind | None, *, prefix: str = "") -> dict[str, str | None]:
+    """Return the kind and what it clears by, as they stand beside a category in JSON.
+
+    Both are null for what was stored before there were kinds.
+    """
+    clears_by = kind.clears_by if kind else None
+    return {
+        f"{prefix}kind": str(kind) if kind else None,
+        f"{prefix}clears_by": str(clears_by) if clears_by else None,
+    }

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.errors import IllegalTransitionError
+from duecourse.domain.tasks.failure_kind import ClearsBy, Kind
 from duecourse.domain.tasks.ids import SHORT_ID_LENGTH
 from duecourse.domain.tasks.late_report import LateReport
 from duecourse.domain.tasks.owner import Owner
@@ -83,6 +84,7 @@ class Task:
     failed_occurrences: int = 0
     last_error: str | None = None
     last_error_category: str | None = None
+    last_error_kind: Kind | None = None
     next_retry_at: datetime | None = None
     recovery_action: Action | None = None
     guidance: tuple[str, ...] = ()
@@ -119,6 +121,11 @@ class Task:
     @property
     def review_of(self) -> str | None:
         return self.review.of if self.review else None
+
+    @property
+    def last_error_clears_by(self) -> ClearsBy | None:
+        """Return what makes the last error go away; None if unknown, or without an error."""
+        return self.last_error_kind.clears_by if self.last_error_kind else None
 
     @property
     def owner(self) -> Owner:

@@ -175,7 +175,7 @@ def _requeue(
     """Requeue a task that was never claimed. It counts as no attempt and keeps its due time."""
     failure = _to_failure(letter)
     diagnosis = diagnose(failure, policy_of(task, deps.policies))
-    after = requeue(task, failure.summary, diagnosis.category, at=now)
+    after = requeue(task, failure.summary, diagnosis.category, kind=diagnosis.kind, at=now)
     try:
         deps.store.save(task, after)
     except StaleTaskError:

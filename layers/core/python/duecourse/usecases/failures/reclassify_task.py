@@ -1,4 +1,4 @@
-"""Let a person correct the category of a task's last failure, and apply what follows from it."""
+"""Let a person correct the category or kind of a task's last failure, and decide again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.reclassification import (
+    CategoryOrKind,
     apply,
+    is_unchanged,
     manual_diagnosis,
     reopen,
     subject_before,
@@ -31,30 +33,32 @@ MAX_ATTEMPTS = 3
 
 
 def reclassify_task(
-    task: Task, category: str, deps: FailureDeps, *, requested_by: str | None = None
+    task: Task, corrected_to: CategoryOrKind, deps: FailureDeps, *, requested_by: str | None = None
 ) -> Task:
-    """Apply `category` to the last failure and decide again. `requested_by` says who corrected it.
+    """Apply a category or a kind to the last failure and decide again.
 
-    A failure that has the category already is unchanged. Raises InvalidFieldsError if the task's
-    policy lacks the category, InvalidStateError if no failure can be reclassified, StaleTaskError
-    after repeated conflicts.
+    `requested_by` says who corrected it. A failure that has that category and kind already is
+    unchanged. Raises InvalidFieldsError if the task's policy lacks the category, InvalidStateError
+    if no failure can be reclassified, StaleTaskError after repeated conflicts.
     """
 
     def reclassify(attempt: int) -> Task:
         current = task if attempt == 1 else deps.store.get(task.id)
-        return _reclassify(current, category, deps, requested_by)
+        return _reclassify(current, corrected_to, deps, requested_by)
 
     return retry_on_conflict(reclassify, conflict=StaleTaskError, max_attempts=MAX_ATTEMPTS)
 
 
-def _reclassify(task: Task, category: str, deps: FailureDeps, requested_by: str | None) -> Task:
+def _reclassify(
+    task: Task, corrected_to: CategoryOrKind, deps: FailureDeps, requested_by: str | None
+) -> Task:
     now = truncate_to_millisecond(deps.clock.now())
     reopened = reopen(task)
     policy = policy_of(task, deps.policies)
-    diagnosis = manual_diagnosis(category, reopened, policy)
-    if category == reopened.run.category:
+    diagnosis = manual_diagnosis(corrected_to, reopened, policy)
+    if is_unchanged(reopened, diagnosis):
         return task
-    retry_outcomes = read_retry_outcomes(task, category, deps.learning, now=now)
+    retry_outcomes = read_retry_outcomes(task, diagnosis.category, deps.learning, now=now)
 
     def decide_again(subject: Subject | None) -> TaskChange:
         context = failure_context(

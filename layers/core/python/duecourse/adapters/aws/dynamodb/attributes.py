@@ -17,6 +17,7 @@ from pynamodb.attributes import (
 from pynamodb.constants import BINARY, STRING
 
 from duecourse.adapters.aws.dynamodb.packed_attributes import compress_json, decompress_json
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.time.instant import from_text, to_text
 
 E = TypeVar("E", bound=StrEnum)
@@ -59,6 +60,18 @@ class EnumAttribute(Attribute[E], Generic[E]):
 
     def deserialize(self, value: str) -> E:
         return self._enum(value)
+
+
+class KindAttribute(Attribute[Kind]):
+    """The kind of a failure. One that only newer code knows is read as UNKNOWN."""
+
+    attr_type = STRING
+
+    def serialize(self, value: Kind) -> str:
+        return str(value)
+
+    def deserialize(self, value: str) -> Kind:
+        return Kind.parse(value) or Kind.UNKNOWN
 
 
 class FlagAttribute(BooleanAttribute):

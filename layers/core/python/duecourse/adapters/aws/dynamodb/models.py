@@ -20,6 +20,7 @@ from duecourse.adapters.aws.dynamodb.attributes import (
     EnumAttribute,
     FlagAttribute,
     InstantAttribute,
+    KindAttribute,
     TextsAttribute,
     ValueAttribute,
     WallTimeAttribute,
@@ -133,6 +134,7 @@ class TaskItem(StoredItem):
     failed_occurrences = CountAttribute(null=True)
     last_error = UnicodeAttribute(null=True)
     last_error_category = UnicodeAttribute(null=True)
+    last_error_kind = KindAttribute(null=True)
     next_retry_at = InstantAttribute(null=True)
     recovery_action = EnumAttribute(Action, null=True)
     guidance = TextsAttribute(null=True)

@@ -78,9 +78,11 @@ class DynamoPatterns:
     def record_correction(self, observed: ObservedFailure, correction: Correction) -> None:
         last_seen, times = PatternItem.last_seen, PatternItem.times
         by, of = PatternItem.corrected_by, PatternItem.corrected_from
+        kind = PatternItem.corrected_kind
         PatternItem(_patterns_key(observed.policy), observed.fingerprint).update(
             [
                 PatternItem.corrected_category.set(correction.category),
+                kind.set(correction.kind) if correction.kind else kind.remove(),
                 PatternItem.corrected_at.set(to_text(correction.corrected_at)),
                 by.set(correction.corrected_by) if correction.corrected_by else by.remove(),
                 of.set(correction.rule_category) if correction.rule_category else of.remove(),
@@ -98,6 +100,7 @@ class DynamoPatterns:
         item = PatternItem(_patterns_key(policy), fingerprint)
         changes = [
             PatternItem.corrected_category.remove(),
+            PatternItem.corrected_kind.remove(),
             PatternItem.corrected_at.remove(),
             PatternItem.corrected_by.remove(),
             PatternItem.corrected_from.remove(),
@@ -176,6 +179,8 @@ def _to_pattern(
         fingerprint=fingerprint,
         category=latest.category,
         rule_category=latest.rule_category,
+        kind=latest.kind,
+        rule_kind=latest.rule_kind,
         example=latest.example,
         last_seen_at=latest.observed_at,
         count=counts.seen + int((item and item.times) or 0),
@@ -202,6 +207,7 @@ def _to_correction(item: PatternItem) -> Correction | None:
     at = from_text(item.corrected_at)
     return Correction(
         category=item.corrected_category,
+        kind=item.corrected_kind,
         corrected_at=at,
         corrected_by=item.corrected_by,
         rule_category=item.corrected_from,

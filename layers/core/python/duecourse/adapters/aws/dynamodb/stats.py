@@ -75,6 +75,7 @@ def _to_item(tracker: FailureTracker) -> TrackerItem:
         TRACKER,
         task_id=tracker.task_id,
         recent_errors=tracker.errors,
+        last_error_kind=tracker.last_kind,
         version=tracker.version,
         repeats=REPEATS_PARTITION,
         repeated_since=to_text_or_none(tracker.errors.repeated_since),
@@ -93,7 +94,11 @@ def _to_tracker(item: TrackerItem) -> FailureTracker:
         last_category=item.last_error_category,
     )
     return FailureTracker(
-        subject=item.subject, task_id=item.task_id, errors=errors, version=int(item.version)
+        subject=item.subject,
+        task_id=item.task_id,
+        errors=errors,
+        last_kind=item.last_error_kind,
+        version=int(item.version),
     )
 
 

@@ -14,7 +14,7 @@ from pynamodb.attributes import (
 )
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 
-from duecourse.adapters.aws.dynamodb.attributes import FlagAttribute, ValueAttribute
+from duecourse.adapters.aws.dynamodb.attributes import FlagAttribute, KindAttribute, ValueAttribute
 from duecourse.adapters.aws.dynamodb.models import Connection
 from duecourse.adapters.aws.dynamodb.stored_item import StoredItem
 from duecourse.domain.tasks.recent_errors import RecentErrors
@@ -87,6 +87,7 @@ class SubjectItem(StoredItem):
     gave_up = UnicodeAttribute(null=True)
     status = UnicodeAttribute(null=True)
     last_error_category = UnicodeAttribute(null=True)
+    last_error_kind = KindAttribute(null=True)
     last_error_message = UnicodeAttribute(null=True)
     last_attempt_at = UnicodeAttribute(null=True)
     cooldown_until = UnicodeAttribute(null=True)
@@ -164,6 +165,7 @@ class TrackerItem(StoredItem):
     errors = JSONAttribute(null=True)
     recent = JSONAttribute(null=True)
     last_error_category = UnicodeAttribute(null=True)
+    last_error_kind = KindAttribute(null=True)
     repeats = UnicodeAttribute(null=True)
     repeated_since = UnicodeAttribute(null=True)
     version = NumberAttribute()
@@ -206,6 +208,7 @@ class PatternItem(StoredItem):
     worked = NumberAttribute(null=True)
     # Stored under the names of version 0.1.
     corrected_category = UnicodeAttribute(attr_name="said", null=True)
+    corrected_kind = KindAttribute(attr_name="said_kind", null=True)
     corrected_at = UnicodeAttribute(attr_name="said_at", null=True)
     corrected_by = UnicodeAttribute(attr_name="said_by", null=True)
     corrected_from = UnicodeAttribute(attr_name="said_of", null=True)

@@ -142,7 +142,7 @@ def test_a_listener_that_broke_is_removed(observed: list[Observed]) -> None:
 
 def test_follow_ups_are_about_the_task_before_them() -> None:
     pairs = set()
-    for seed in range(500):
+    for seed in range(1_000):
         drawn = draw_operations(Chance(seed).source("operations"), 4, seconds=90)
         first = next(one for one in drawn if "new" in one.arguments)
         names = {one.name for one in OPERATIONS[first.name].follow_ups}

@@ -204,7 +204,7 @@ CLASSIFIED_ERRORS = [
     (400, TOO_LONG, "unknown", "token_limit"),
     (413, TOO_LARGE, "unknown", "token_limit"),
     (400, FILTERED, "unknown", "content_policy"),
-    (400, NO_MONEY, "unknown", "budget_exceeded"),
+    (400, NO_MONEY, "budget_exceeded", "budget_exceeded"),
     (401, BAD_KEY, "unknown", "unknown"),
     (404, NO_MODEL, "unknown", "unknown"),
 ]

@@ -594,7 +594,7 @@ def test_a_deployed_provider_does_not_call_private_addresses(receiver: Receiver)
 
 CLASSIFIED_ERRORS = [
     (429, {"error": RATE_LIMIT}, "transient", "rate_limit"),
-    (429, {"error": NO_MONEY}, "transient", "budget_exceeded"),
+    (429, {"error": NO_MONEY}, "budget_exceeded", "budget_exceeded"),
     (400, {"error": TOO_LONG}, "unknown", "token_limit"),
     (400, {"error": FILTERED_PROMPT}, "unknown", "content_policy"),
     (401, {"error": BAD_KEY}, "unknown", "unknown"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import signal
 import subprocess
@@ -79,6 +80,12 @@ def test_bad_usage_is_one_line_that_names_the_argument(
     duecourse: CommandClient, arguments: list[str], expected: str
 ) -> None:
     assert expected in check_error(duecourse(*arguments), code=2)
+
+
+def test_invoke_leaves_the_logs_of_its_process_enabled(duecourse: CommandClient) -> None:
+    duecourse("invoke", "nobody", "-e", "events/scanner_tick.json")
+
+    assert logging.root.manager.disable == logging.NOTSET
 
 
 def test_bad_usage_is_one_line_of_the_installed_command() -> None:

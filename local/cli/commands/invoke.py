@@ -24,6 +24,7 @@ def run(options: argparse.Namespace) -> None:
     from local.runtime.stack import Stack
 
     event = read_json_file(Path(options.event), flag="--event")
+    disabled_logs = logging.root.manager.disable
     logging.disable(logging.INFO)
     stack = Stack(is_clock_manual=False)
     stack.start()
@@ -35,4 +36,5 @@ def run(options: argparse.Namespace) -> None:
         raise CommandFailedError(f"{options.function}: {error}") from None
     finally:
         stack.stop()
+        logging.disable(disabled_logs)
     print(json.dumps(reply, indent=2))

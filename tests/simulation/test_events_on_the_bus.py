@@ -23,7 +23,7 @@ from tests.support.bus_listener import BusListener
 from tests.support.stack_client import StackClient, running_stack
 
 RUN = {"run_id", "nominal_at"}
-FAILURE = RUN | {"error", "category", "run_status"}
+FAILURE = RUN | {"error", "category", "kind", "clears_by", "run_status"}
 START = {"run_id", "attempt", "reason"}
 # The types of the public contract, with the fields that each must have.
 REQUIRED_FIELDS: dict[str, set[str]] = {

@@ -183,6 +183,8 @@ def test_a_success_clears_the_failures_of_the_subject(client: StackClient) -> No
         "failure_count": 0,
         "status": "success",
         "last_error_category": None,
+        "last_error_kind": None,
+        "last_error_clears_by": None,
         "last_error_message": None,
         "last_attempt_at": client.items("/tasks")[0]["delivered_at"],
         "cooldown_until": None,

@@ -14,6 +14,7 @@ def test_a_task_has_the_fields_of_the_contract(client: StackClient) -> None:
         *("id", "short_id", "type", "channel", "sender_id", "reply_target", "description"),
         *("due_at", "nominal_at", "timezone", "repeat", "status", "paused", "created_at"),
         *("delivered_at", "retry_count", "max_retries", "last_error", "last_error_category"),
+        *("last_error_kind", "last_error_clears_by"),
         *("next_retry_at", "recovery_action", "guidance", "policy", "subject", "payload"),
         *("verify", "wait", "wait_until", "wait_detail", "wait_text", "run_id", "version"),
         *("created_by", "blocked_until", "snooze_of", "review_of"),

@@ -64,7 +64,7 @@ OPTION_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("authtoken",), rf"(authtoken{VALUE_GAP}{_UNLESS_WORDS}){VALUE}"),
     (
         ("login", "snyk"),
-        rf"((?<!\w)(?:(?:cargo|vault){WORD_GAP}login|snyk{WORD_GAP}auth){VALUE_GAP}(?=[\w.-]{{16}}))"
+        rf"((?<!\w)(?:(?:cargo|vault){WORD_GAP}login|snyk{WORD_GAP}auth){VALUE_GAP}(?=\S{{16}}))"
         rf"{VALUE}",
     ),
     (

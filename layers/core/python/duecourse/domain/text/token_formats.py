@@ -129,7 +129,7 @@ TOKEN_FORMATS: tuple[tuple[str, str], ...] = (
     ("hooks", r"(hooks\.zapier\.com/hooks/(?:catch|standard)/)[\w/-]++"),
     ("webhooks", r"(/api/(?:v\d{1,2}/)?webhooks/\d{1,20}/)[\w-]++"),
     ("/webhookb2/", r"(/webhookb2/)[\w@/-]++"),
-    ("/with/key/", r"(/with/key/)[\w-]++"),
+    ("/with/key/", r"(/with/key/)[^\s\"'/?<>]++"),
     ("://", r"(://)(?:[^\s/@\"'<>]*+@)*[^\s/@\"'<>]*+(?=@)"),
     # A password may contain a slash; a port before a path with an @ is not a password.
     ("://", r"(://)[^\s/:@\"'<>]{1,200}+:(?!\d{1,5}/)(?:[^\s/@\"'<>]*+/){1,2}[^\s/@\"'<>]*+(?=@)"),

@@ -12,7 +12,7 @@ SENTENCE_WORDS = (
     r"|unexpected|unset|unsupported|value|was|were|when|will|with|wrong|you|your|access|denied"
     r"|permission|authenticat(?:e|ion)|authori[sz]ation|verification|lookup"
     r"|string|str|number|int|integer|bool|boolean|bytes|object|char|varchar|optional|secretstr"
-    r"|[\w.]{0,60}(?:error|exception))"
+    r"|(?:[a-z_][\w.]{0,60})?(?:error|exception))"
 )
 # Words that follow an option in a sentence or in the description of a command.
 OPTION_WORDS = (

@@ -87,8 +87,8 @@ RECOVERY_MUTANTS: Mapping[str, Mutant] = {
         "a retry does not wait for as long as the other side asked for",
         SourceEdit(
             "duecourse.domain.failures.retry_delay",
-            "max(policy_delay, retry_after or policy_delay)",
-            "policy_delay",
+            "earliest = min(retry_after or timedelta(0), MAX_DELAY)",
+            "earliest = timedelta(0)",
         ),
     ),
     "one-retry-more": Mutant(

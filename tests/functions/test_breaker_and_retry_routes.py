@@ -42,6 +42,7 @@ def test_each_breaker_is_listed_with_its_state(client: StackClient) -> None:
     assert llm == {
         "provider": "llm",
         "state": "open",
+        "key_refused": False,
         "failures": DEFAULT_RULES.failure_threshold,
         "opened_at": to_text(NOW),
         "until": to_text(NOW + MINUTE),

@@ -99,7 +99,7 @@ def _completion(text: str) -> bytes:
 
 def _provider_fields(receiver: Receiver, **more: Any) -> dict[str, Any]:
     payload = {"provider": "openai", "endpoint": receiver.url(""), "budget": "llm", **more}
-    return {"subject": "story-1", "payload": payload}
+    return {"subject": "story-1", "policy": "enrichment", "payload": payload}
 
 
 REMINDER = Scenario(

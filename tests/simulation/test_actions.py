@@ -288,6 +288,7 @@ def test_an_api_key_quoted_by_the_provider_is_redacted(
     receiver.answer(200, completion_of(f"I was given {key}.\n{SUCCESS}"))
     with running_stack() as client:
         task = run_action(client, receiver)
+        client.call("POST", f"/tasks/{task['id']}/retry")
         client.advance("10m")
         everything_visible = [client.task(task["id"]), *runs_of(client, task), *sent_texts(client)]
         everything_visible += client.items(f"/tasks/{task['id']}/history")

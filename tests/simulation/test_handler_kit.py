@@ -233,7 +233,8 @@ def test_without_a_counter_a_timed_out_effect_counts() -> None:
     report = crash_everywhere(
         lambda: TimesOutOnRetry(RecordingLamp()), only_calls={"handler.mutate"}
     )
-    assert point_texts(report.duplicated)[:2] == ["before handler.mutate", "after handler.mutate"]
+    # A timeout has one retry, which the crash before the effect has used up.
+    assert point_texts(report.duplicated)[0] == "after handler.mutate"
     assert (report.lost, report.is_sound) == ([], False)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.stack_client import StackClient
 
 REFUSED = {"message": "invalid x-api-key", "type": "authentication_error", "status": 401}
-DONE = {"reply": "ok\nACTION_OUTCOME: success"}
+SUCCESS = {"reply": "ok\nACTION_OUTCOME: success"}
 
 
 def create_action(client: StackClient, *script: dict[str, Any], **fields: Any) -> str:
@@ -39,7 +39,7 @@ def test_the_first_task_asks_a_person_at_once(client: StackClient) -> None:
 
 def test_other_tasks_wait_until_the_key_is_accepted(client: StackClient) -> None:
     asked = create_action(client, refuse())
-    others = [create_action(client, DONE, **{"in": "5m30s"}) for _ in range(3)]
+    others = [create_action(client, SUCCESS, **{"in": "5m30s"}) for _ in range(3)]
     client.advance("5m40s")
     waiting = [client.task(other) for other in others]
     assert {task["wait"] for task in waiting} >= {"circuit_breaker"}
@@ -54,7 +54,7 @@ def test_other_tasks_wait_until_the_key_is_accepted(client: StackClient) -> None
 
 def test_a_probe_that_is_refused_uses_up_no_retry_and_asks_nobody(client: StackClient) -> None:
     create_action(client, refuse())
-    probe = create_action(client, refuse(), refuse(), DONE, **{"in": "6m"})
+    probe = create_action(client, refuse(), refuse(), SUCCESS, **{"in": "6m"})
     client.advance("9m")
     waiting = client.task(probe)
     assert (waiting["status"], waiting["retry_count"]) == ("pending", 0)
@@ -88,7 +88,7 @@ def test_only_the_key_of_the_provider_pauses_it(client: StackClient, step: dict[
     assert client.items("/breakers") == []
 
 
-def test_operators_are_told_to_renew_the_key(client: StackClient) -> None:
+def test_operators_are_alerted_to_renew_the_key(client: StackClient) -> None:
     create_action(client, refuse())
     client.advance("30m")
     texts = [sent["text"] for sent in client.outbox("operators")]
@@ -96,7 +96,7 @@ def test_operators_are_told_to_renew_the_key(client: StackClient) -> None:
 
 
 def test_a_retry_after_the_key_was_renewed_succeeds(client: StackClient) -> None:
-    task_id = create_action(client, refuse(), DONE)
+    task_id = create_action(client, refuse(), SUCCESS)
     client.advance("6m")
     client.call("POST", f"/tasks/{task_id}/retry")
     client.advance("10m")

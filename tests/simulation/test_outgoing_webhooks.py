@@ -215,7 +215,7 @@ def test_a_server_error_is_retried_with_the_same_key(
     receiver.answer(500, b"out of order")
     receiver.answer(503, b"still")
     receiver.answer(200)
-    task = run_webhook(client, receiver.url("/hook"))
+    task = run_webhook(client, receiver.url("/hook"), policy="agent")
     assert (task["status"], task["retry_count"]) == ("pending", 1)
     assert task["last_error"] == "127.0.0.1 answered 500: out of order"
     client.advance("1h")
@@ -489,7 +489,8 @@ def test_a_name_is_resolved_and_checked_at_every_attempt(
 ) -> None:
     receiver.answer(503)
     resolver.addresses["rebinding.example"] = ["127.0.0.1"]
-    task_id = create_webhook(client, receiver.url("/hook", host="rebinding.example"))
+    url = receiver.url("/hook", host="rebinding.example")
+    task_id = create_webhook(client, url, policy="agent")
     client.advance("15s")
     assert client.task(task_id)["last_error"] == "rebinding.example answered 503"
     resolver.addresses["rebinding.example"] = ["169.254.169.254"]

@@ -187,6 +187,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "Breaker": {
         "provider": "anthropic",
         "state": "open",
+        "key_refused": False,
         "failures": 10,
         "opened_at": "2026-02-17T12:00:03.125Z",
         "until": "2026-02-17T12:01:03.125Z",

@@ -51,6 +51,7 @@ def breaker_to_json(provider: str, breaker: CircuitBreaker) -> dict[str, Any]:
     return {
         "provider": provider,
         "state": str(breaker.state),
+        "key_refused": breaker.is_key_refused,
         "failures": breaker.failures,
         "opened_at": to_text_or_none(breaker.opened_at),
         "until": to_text_or_none(breaker.state_until),

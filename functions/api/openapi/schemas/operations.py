@@ -125,6 +125,9 @@ OPERATIONS: Mapping[str, Schema] = {
             "`closed`: calls are allowed. `open`: tasks are deferred. `half_open`: one task probes "
             "the provider. `returning`: the number of calls per minute grows.",
         ),
+        key_refused=with_description(
+            BOOLEAN, "Whether the provider refuses its key. It works otherwise."
+        ),
         failures=with_description(COUNT, "Consecutive while closed, else total of the outage."),
         opened_at=with_description(NULLABLE_INSTANT, "When the outage began."),
         until=with_description(NULLABLE_INSTANT, "When this state ends, if nothing happens."),

@@ -38,6 +38,9 @@ POLICIES: Mapping[str, Schema] = {
         ),
         max_retries=with_description(COUNT, "The default for tasks that set none."),
         jitter=with_description(NUMBER, "The largest share of a delay that is added to it."),
+        full_jitter=with_description(
+            BOOLEAN, "Whether a retry comes at any time up to its delay instead."
+        ),
         fallback=with_description(TEXT, "The category of errors that no rule matches."),
         ladder=with_description(
             list_of(enum(Action)),
@@ -58,12 +61,21 @@ POLICIES: Mapping[str, Schema] = {
         delays_seconds=with_description(
             list_of(COUNT), "The delay before each retry; the last one repeats."
         ),
+        deadline_seconds=with_description(
+            NULLABLE_COUNT, "No retry comes later than this after the first failure."
+        ),
+        at_limit=with_description(
+            nullable(enum(Action)), "The action when no retry is left; null: by the policy."
+        ),
         until_budget_clears=with_description(BOOLEAN, "Whether the task waits for its budget."),
         server_time_wins=with_description(
             BOOLEAN, "Whether a `Retry-After` replaces the delay. Otherwise it can only raise it."
         ),
         subject_limit=with_description(
             NULLABLE_COUNT, "After this many failures, the subject fails permanently."
+        ),
+        subject_delays_seconds=with_description(
+            list_of(COUNT), "The delays for tasks with a subject, by its failures, if not empty."
         ),
         trips_breaker=with_description(
             BOOLEAN, "Whether such failures can open the provider's circuit breaker."

@@ -231,12 +231,13 @@ def _provider_checks() -> Mapping[str, PayloadCheck]:
 
 @cache
 def _builtin_handlers() -> Mapping[str, Handler]:
+    from duecourse.domain.requests.default_policy import ENRICH
     from duecourse.domain.tasks.task import ACTION, REMINDER
 
     builders = {
         REMINDER: _reminder_handler,
         ACTION: _action_handler,
-        "enrich": _enrich_handler,
+        ENRICH: _enrich_handler,
         "webhook": _webhook_handler,
     }
     if stores.settings().lambda_functions:

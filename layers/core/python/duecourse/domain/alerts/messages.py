@@ -46,11 +46,23 @@ def format_budget(budget: Budget) -> str:
 
 
 def format_breaker(provider: str, breaker: CircuitBreaker) -> str:
+    if breaker.is_key_refused:
+        return _format_refused_key(provider, breaker)
     failures = "1 failure" if breaker.failures == 1 else f"{breaker.failures} failures"
     return (
         f"Alert: provider {to_one_line(provider, _NAME_LIMIT)} is down"
         f"{_format_since(breaker.opened_at or breaker.state_changed_at)}, with {failures}. "
         f"Its tasks wait and are retried automatically{_format_from(breaker.state_until)}. "
+        "Details: dashboard page Failures"
+    )
+
+
+def _format_refused_key(provider: str, breaker: CircuitBreaker) -> str:
+    return (
+        f"Alert: provider {to_one_line(provider, _NAME_LIMIT)} refuses its key"
+        f"{_format_since(breaker.opened_at or breaker.state_changed_at)}. "
+        "Renew the key in the secret of the providers. "
+        "Its tasks wait, and continue by themselves within about 6 minutes. "
         "Details: dashboard page Failures"
     )
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from duecourse.domain.errors import BUDGET_EXCEEDED_CODE
@@ -15,6 +15,7 @@ from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.failures.guidance import format_guidance
 from duecourse.domain.failures.policy import Category, LimitUnit, Policy
 from duecourse.domain.failures.retry_delay import (
+    RetryDelay,
     adapt_policy_delay,
     choose_delay,
     jittered_due_at,
@@ -22,6 +23,7 @@ from duecourse.domain.failures.retry_delay import (
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.adapted_delay import AdaptedDelay
+from duecourse.domain.tasks.failure_kind import ClearsBy
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -34,6 +36,7 @@ _ACTION_BY_ORIGIN = {
     Origin.UNVERIFIED: Action.GIVE_UP,
     Origin.LOGIC: Action.AWAIT_FIX,
 }
+_ORIGINS_OF_WORK = (Origin.WORK, Origin.ANSWER)  # somebody else said what went wrong
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +46,7 @@ class Decision:
     `delay` excludes jitter and `due_at` includes it; both are None if nothing is retried.
     `retry_count` and `subject` are the values after the failure. `wait`: what the retry waits for
     besides its delay. `adapted_delay`: set if the delay differs from the policy's.
+    `blames_subject`: whether a subject counts such a failure.
     """
 
     category: Category
@@ -57,6 +61,7 @@ class Decision:
     guidance: str | None = None
     subject: Subject | None = None
     adapted_delay: AdaptedDelay | None = None
+    blames_subject: bool = True
 
 
 def decide(
@@ -65,11 +70,12 @@ def decide(
     """Return what follows the failure. Whether it counts as a retry is decided here alone."""
     category = policy.categories[diagnosis.category]
     adapted = adapt_policy_delay(category, context)
-    delay = choose_delay(failure, category, context, adapted)
-    subject = _update_subject(failure, diagnosis, category, context, delay)
+    is_blamed = _is_subject_blamed(diagnosis, category, context)
+    delay = _choose_delay(failure, category, context, adapted, is_blamed=is_blamed)
+    subject = _update_subject(failure, diagnosis, category, context, delay, is_blamed=is_blamed)
     is_counted = context.is_attempted and not _waits_for_own_budget(category, context)
     limit = _retry_limit(category, context)
-    action = _choose_action(category, policy, context)
+    action = _choose_action(diagnosis, category, policy, context, delay)
     if subject is not None and subject.is_given_up:
         action = Action.GIVE_UP
     if context.is_indeterminate and action in (Action.GIVE_UP, Action.MARK_AS_BLOCKED):
@@ -78,6 +84,7 @@ def decide(
     is_retried = status is Status.PENDING
     due_at = jittered_due_at(delay, category, policy, context) if is_retried else None
     is_budget_wait = action is Action.WAIT_FOR_BUDGET
+    is_adapted = adapted is not None and is_retried and delay.delay == adapted.delay
     return Decision(
         category=category,
         is_counted=is_counted,
@@ -85,13 +92,40 @@ def decide(
         action=action,
         retry_count=context.retry_count + is_counted,
         max_retries=limit,
-        delay=delay if is_retried else None,
+        delay=delay.delay if is_retried else None,
         due_at=due_at,
         wait=_budget_wait(failure, context, due_at) if is_budget_wait else None,
         guidance=format_guidance(action, diagnosis, limit, context),
         subject=subject,
-        adapted_delay=adapted if adapted and is_retried and delay == adapted.delay else None,
+        adapted_delay=adapted if is_adapted else None,
+        blames_subject=_blames_subject(diagnosis, category),
     )
+
+
+def _blames_subject(diagnosis: Diagnosis, category: Category) -> bool:
+    """Return whether the failure counts against a subject. A missing right or key never does."""
+    is_access = diagnosis.kind.clears_by is ClearsBy.PERSON
+    return diagnosis.blames_subject and category.counts and not is_access
+
+
+def _is_subject_blamed(diagnosis: Diagnosis, category: Category, context: FailureContext) -> bool:
+    is_recorded = context.subject is not None and context.applies_to_subject
+    return is_recorded and _blames_subject(diagnosis, category)
+
+
+def _choose_delay(
+    failure: Failure,
+    category: Category,
+    context: FailureContext,
+    adapted: AdaptedDelay | None,
+    *,
+    is_blamed: bool,
+) -> RetryDelay:
+    if is_blamed and context.subject is not None and category.subject_delays:
+        own = category.subject_delay(context.subject.failure_count)
+        return replace(choose_delay(failure, category, context, own), is_subjects=True)
+    own = adapted.delay if adapted else category.delay(context.retry_count)
+    return choose_delay(failure, category, context, own)
 
 
 def _retry_limit(category: Category, context: FailureContext) -> int:
@@ -105,24 +139,35 @@ def _waits_for_own_budget(category: Category, context: FailureContext) -> bool:
     return context.is_over_budget and not category.counts
 
 
-def _choose_action(category: Category, policy: Policy, context: FailureContext) -> Action:
+def _choose_action(
+    diagnosis: Diagnosis,
+    category: Category,
+    policy: Policy,
+    context: FailureContext,
+    delay: RetryDelay,
+) -> Action:
     if context.is_human_required:
         return Action.ASK_PERSON
     if context.is_wait_expired:
-        return _final_action(policy)
+        return policy.final_action
     if context.is_uncounted:
         return Action.RETRY
     if context.origin in _ACTION_BY_ORIGIN:
         return _ACTION_BY_ORIGIN[context.origin]
-    return _choose_retry(category, policy, context)
+    if diagnosis.kind.clears_by is ClearsBy.PERSON and context.origin in _ORIGINS_OF_WORK:
+        return Action.ESCALATE_TO_HUMAN
+    return _choose_retry(category, policy, context, delay)
 
 
-def _choose_retry(category: Category, policy: Policy, context: FailureContext) -> Action:
+def _choose_retry(
+    category: Category, policy: Policy, context: FailureContext, delay: RetryDelay
+) -> Action:
     # A limit in runs includes the failed run: with a limit of 3, the third failure is final.
     spent = context.retry_count + (policy.limit_unit is LimitUnit.RUNS)
     is_spent = spent >= _retry_limit(category, context)
-    if is_spent and not _waits_for_own_budget(category, context):
-        return _final_action(policy)
+    is_over = is_spent or _is_past_deadline(category, context, delay)
+    if is_over and not _waits_for_own_budget(category, context):
+        return category.at_limit or policy.final_action
     if category.until_budget_clears:
         return Action.WAIT_FOR_BUDGET
     if not (policy.ladder and category.counts):
@@ -134,8 +179,12 @@ def _choose_retry(category: Category, policy: Policy, context: FailureContext) -
     return step
 
 
-def _final_action(policy: Policy) -> Action:
-    return Action.MARK_AS_BLOCKED if policy.ladder else Action.GIVE_UP
+def _is_past_deadline(category: Category, context: FailureContext, delay: RetryDelay) -> bool:
+    """Return whether the retry would come too long after the first failure."""
+    if category.deadline is None:
+        return False
+    first_failed_at = context.first_failed_at or context.failed_at
+    return context.failed_at + delay.delay > first_failed_at + category.deadline
 
 
 def _status_after(action: Action) -> Status:
@@ -164,17 +213,18 @@ def _update_subject(
     diagnosis: Diagnosis,
     category: Category,
     context: FailureContext,
-    delay: timedelta,
+    delay: RetryDelay,
+    *,
+    is_blamed: bool,
 ) -> Subject | None:
     subject = context.subject
     if subject is None or not context.applies_to_subject:
         return None
-    is_blamed = category.counts and diagnosis.blames_subject
     if is_blamed:
         subject = subject.count_failure(limit=category.subject_limit)
     cooldowns = [subject.cooldown_until] if subject.cooldown_until else []
-    if is_blamed and category.subject_limit is not None and delay:
-        cooldowns.append(context.failed_at + delay)
+    if is_blamed and category.subject_limit is not None and delay.delay:
+        cooldowns.append(context.failed_at + delay.delay)
     return subject.record_attempt(
         category.name,
         failure.message,

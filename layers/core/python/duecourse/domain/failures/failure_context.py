@@ -17,10 +17,13 @@ class FailureContext:
     """What is known when the failure is recorded.
 
     `retry_count`: the count before this failure.
+    `first_failed_at`: the first counted failure since somebody last reset the count; None if this
+    is it.
     `jitter_seed`: spreads retries; the same seed gives the same decision again.
     `is_indeterminate`: the effect may have happened, and repeating it could do harm.
     `is_human_required`: only a person can still tell whether the effect happened.
-    `is_channel_paused`: the task's channel has no valid token, and the task still waits for one.
+    `is_access_paused`: the task's channel has no valid token, or its provider no valid key, and the
+    task waits for one.
     `budget`: the name of the budget that pays for the task's calls.
     `is_over_budget`: a budget of Duecourse is used up, or a person says so. Nothing else may make a
     failure use up no retry, whatever its category is.
@@ -33,6 +36,7 @@ class FailureContext:
     max_retries: int
     failed_at: datetime
     budget_resets_at: datetime
+    first_failed_at: datetime | None = None
     attempt: int = 1
     jitter_seed: str = ""
     has_spec: bool = False
@@ -40,7 +44,7 @@ class FailureContext:
     origin: Origin = Origin.WORK
     is_human_required: bool = False
     is_indeterminate: bool = False
-    is_channel_paused: bool = False
+    is_access_paused: bool = False
     budget: str | None = None
     is_over_budget: bool = False
     is_wait_expired: bool = False
@@ -50,9 +54,9 @@ class FailureContext:
     def is_uncounted(self) -> bool:
         """Return whether Duecourse itself failed, and not too often to leave it uncounted.
 
-        A wait for a channel's token is bounded by time and not by attempts.
+        A wait for a token or a key is bounded by time and not by attempts.
         """
-        return self.is_channel_paused or (
+        return self.is_access_paused or (
             self.origin is Origin.NOT_ATTEMPTED and self.attempt <= UNCOUNTED_ATTEMPTS
         )
 

@@ -33,7 +33,8 @@ def format_guidance(
         case Action.RETRY_WITH_SPEC_REFRESH:
             return f"It failed {failures} times: the specification may be unclear. {fix}"
         case Action.ESCALATE_TO_HUMAN:
-            return f"It failed {failures} times and needs a person to look at it. {fix}"
+            count = "once" if failures == 1 else f"{failures} times"
+            return f"It failed {count} and needs a person to look at it. {fix}"
         case Action.MARK_AS_BLOCKED if context.is_wait_expired:
             return f"It waited too long and was not tried. {fix}"
         case Action.MARK_AS_BLOCKED:

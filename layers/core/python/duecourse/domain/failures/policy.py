@@ -5,7 +5,7 @@ Policies are data (`duecourse/policies/*.toml`); `policy_loader` reads and check
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -28,9 +28,12 @@ class Category:
 
     `kinds`: what kinds of failures it holds; the first is that of a rule that names none.
     `counts`: False if a failure uses up no retry.
-    `limit`: caps the task's `max_retries`; None leaves it as it is.
+    `limit`: caps the task's `max_retries`; None leaves it as it is, 0 allows no retry.
     `delays`: one for each retry; the last one repeats.
+    `deadline`: no retry begins later than this after the first failure.
+    `at_limit`: what follows when no retry is left; None leaves it to the policy.
     `subject_limit`: after this many failures the subject fails permanently.
+    `subject_delays`: replace `delays` for a failure that its subject counts, one for each of these.
     `server_time_wins`: a Retry-After replaces the delay; otherwise it can only raise it.
     """
 
@@ -39,9 +42,12 @@ class Category:
     counts: bool = True
     limit: int | None = None
     delays: tuple[timedelta, ...] = ()
+    deadline: timedelta | None = None
+    at_limit: Action | None = None
     until_budget_clears: bool = False
     server_time_wins: bool = False
     subject_limit: int | None = None
+    subject_delays: tuple[timedelta, ...] = ()
     trips_breaker: bool = False
     needs_spec_refresh: bool = False
     fix: str = ""
@@ -56,7 +62,18 @@ class Category:
         return self.trips_breaker or self.server_time_wins or self.until_budget_clears
 
     def delay(self, retry_count: int) -> timedelta:
-        return self.delays[min(retry_count, len(self.delays) - 1)] if self.delays else timedelta(0)
+        return _nth_delay(self.delays, retry_count)
+
+    def subject_delay(self, failure_count: int) -> timedelta:
+        """Return the delay after a subject failed, which had failed `failure_count` times before.
+
+        Zero if the category has no delays for subjects.
+        """
+        return _nth_delay(self.subject_delays, failure_count)
+
+
+def _nth_delay(delays: Sequence[timedelta], index: int) -> timedelta:
+    return delays[min(index, len(delays) - 1)] if delays else timedelta(0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +82,8 @@ class Policy:
 
     `ladder`: the action for each `retry_count` before the failure; the last one repeats. If it is
     empty, failures are simply retried. `max_retries`: the default for tasks that set none.
+    `jitter`: the largest share of a delay that is added to it. With `has_full_jitter`, a retry
+    comes at any time up to the delay instead.
     """
 
     name: str
@@ -76,6 +95,13 @@ class Policy:
     categories: Mapping[str, Category]
     rules: tuple[Rule, ...]
     ladder: tuple[Action, ...] = ()
+    has_full_jitter: bool = False
+
+    @property
+    def final_action(self) -> Action:
+        """Return what follows when nothing is left to try, unless the category has its own."""
+        steps = {*self.ladder, *(one.at_limit for one in self.categories.values())}
+        return Action.GIVE_UP if steps <= {Action.GIVE_UP, None} else Action.MARK_AS_BLOCKED
 
     @property
     def fallback_category(self) -> Category:

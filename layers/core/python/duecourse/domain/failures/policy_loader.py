@@ -21,12 +21,16 @@ from duecourse.domain.validation.toml_table import (
     enum_parser,
     parse_bool,
     parse_fraction,
+    parse_natural,
     parse_positive_int,
     parse_text,
 )
 
 _SUFFIX = ".toml"
 RULES_SUFFIX = ".rules.toml"
+FULL_JITTER = "full"
+NO_JITTER: float | None = 0.0
+_FINAL_ACTIONS = (Action.ESCALATE_TO_HUMAN, Action.MARK_AS_BLOCKED, Action.GIVE_UP)
 
 
 def load_policies(texts: Mapping[str, str]) -> dict[str, Policy]:
@@ -75,20 +79,22 @@ def _parse_toml(file: str, toml: str) -> TomlTable:
 
 def _parse_policy(name: str, table: TomlTable) -> Policy:
     categories = _parse_categories(table)
+    jitter = table.read("jitter", _parse_jitter, NO_JITTER)
     policy = Policy(
         name=name,
         about=table.require("about", parse_text),
         limit_unit=table.require("limits", enum_parser(LimitUnit)),
         max_retries=table.require("max_retries", parse_positive_int),
-        jitter=table.read("jitter", parse_fraction, 0.0),
+        jitter=jitter or 0.0,
         fallback=table.require("fallback", parse_text),
         categories=categories,
         rules=_parse_rules(table, categories),
         ladder=table.read_list("ladder", enum_parser(Action)),
+        has_full_jitter=jitter is None,
     )
     if policy.fallback not in categories:
         table.fail(f"{policy.fallback} is not a category of this policy", "fallback")
-    table.read("rules_of", parse_text, None)
+    table.read_list("rules_of", parse_text)
     table.reject_unknown_keys()
     return policy
 
@@ -117,11 +123,14 @@ def _parse_category(name: str, table: TomlTable) -> Category:
         name=name,
         kinds=table.read_list("kinds", enum_parser(Kind)),
         counts=table.read("counts", parse_bool, True),
-        limit=table.read("limit", parse_positive_int, None),
+        limit=table.read("limit", parse_natural, None),
         delays=table.read_list("delays", parse_duration),
+        deadline=table.read("deadline", parse_duration, None),
+        at_limit=table.read("at_limit", _parse_final_action, None),
         until_budget_clears=table.read("until_budget_clears", parse_bool, False),
         server_time_wins=table.read("server_time_wins", parse_bool, False),
         subject_limit=table.read("subject_limit", parse_positive_int, None),
+        subject_delays=table.read_list("subject_delays", parse_duration),
         trips_breaker=table.read("trips_breaker", parse_bool, False),
         needs_spec_refresh=table.read("needs_spec_refresh", parse_bool, False),
         fix=table.read("fix", parse_text, ""),
@@ -183,15 +192,38 @@ def _inherit_fixes(
     }
 
 
-def _inheritance_chain(name: str, tables: Mapping[str, TomlTable]) -> list[str]:
-    sources: list[str] = []
-    while source := tables[sources[-1] if sources else name].values.get("rules_of"):
+def _inheritance_chain(
+    name: str, tables: Mapping[str, TomlTable], heirs: tuple[str, ...] = ()
+) -> list[str]:
+    """Return the policies whose rules `name` has, in order. Each occurs once.
+
+    `heirs` are the policies that inherit from `name`.
+    """
+    chain: list[str] = []
+    for source in tables[name].read_list("rules_of", parse_text):
         if source not in tables:
             tables[name].fail(f"there is no policy {source}", "rules_of")
-        if source == name or source in sources:
+        if source in (name, *heirs):
             tables[name].fail(f"{source} inherits its rules from itself", "rules_of")
-        sources.append(source)
-    return sources
+        chain += [source, *_inheritance_chain(source, tables, (name, *heirs))]
+    return list(dict.fromkeys(chain))
+
+
+def _parse_jitter(value: Any) -> float | None:
+    """Return the largest share of a delay that is added to it; None for full jitter."""
+    if value == FULL_JITTER:
+        return None
+    try:
+        return parse_fraction(value)
+    except ValueError as error:
+        raise ValueError(f'{error}, or "{FULL_JITTER}"') from None
+
+
+def _parse_final_action(value: Any) -> Action:
+    if value not in _FINAL_ACTIONS:
+        choices = ", ".join(_FINAL_ACTIONS)
+        raise ValueError(f"is {value!r}, but must be one of: {choices}")
+    return Action(value)
 
 
 def _require_table(value: Any) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MAX_DELAY = timedelta(hours=24)
 MIN_RETRY_AFTER = timedelta(minutes=1)
 NOT_ATTEMPTED_DELAY = timedelta(minutes=1)
+SUBJECT_JITTER = 0.1  # the largest share of a subject's cooldown that is added to it
 
 
 def adapt_policy_delay(category: Category, context: FailureContext) -> AdaptedDelay | None:
@@ -25,32 +27,57 @@ def adapt_policy_delay(category: Category, context: FailureContext) -> AdaptedDe
     return adapt_delay(category, context.retry_count, context.retry_outcomes)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RetryDelay:
+    """How long a retry waits. `delay` is without jitter, at most `MAX_DELAY`.
+
+    `own`: what the policy asks for. `earliest`: what the server asks for, else zero.
+    `is_subjects`: the subject cools down for as long.
+    """
+
+    delay: timedelta
+    own: timedelta
+    earliest: timedelta = timedelta(0)
+    is_subjects: bool = False
+
+
 def choose_delay(
-    failure: Failure, category: Category, context: FailureContext, adapted: AdaptedDelay | None
-) -> timedelta:
-    """Return the delay without jitter, at most `MAX_DELAY`.
+    failure: Failure, category: Category, context: FailureContext, own: timedelta
+) -> RetryDelay:
+    """Return the delay of a retry, where the policy asks for `own`.
 
     The server's Retry-After can only raise the delay, except that it replaces the delay of a
     category with `server_time_wins`, down to `MIN_RETRY_AFTER`.
     """
     if not context.is_attempted:
         doublings = min(context.attempt, UNCOUNTED_ATTEMPTS) - 1
-        return NOT_ATTEMPTED_DELAY * (1 << doublings)
-    policy_delay = adapted.delay if adapted else category.delay(context.retry_count)
+        delay = NOT_ATTEMPTED_DELAY * (1 << doublings)
+        return RetryDelay(delay=delay, own=delay)
     if category.until_budget_clears:
-        policy_delay = max(context.budget_resets_at - context.failed_at, timedelta(0))
+        own = max(context.budget_resets_at - context.failed_at, timedelta(0))
     retry_after = failure.retry_after
     if retry_after is not None and category.server_time_wins:
-        policy_delay = MIN_RETRY_AFTER
-    return min(max(policy_delay, retry_after or policy_delay), MAX_DELAY)
+        own = MIN_RETRY_AFTER
+    earliest = min(retry_after or timedelta(0), MAX_DELAY)
+    return RetryDelay(delay=min(max(own, earliest), MAX_DELAY), own=own, earliest=earliest)
 
 
 def jittered_due_at(
-    delay: timedelta, category: Category, policy: Policy, context: FailureContext
+    delay: RetryDelay, category: Category, policy: Policy, context: FailureContext
 ) -> datetime:
+    """Return when the retry is due.
+
+    With full jitter at any time up to the policy's delay, but not before the server's time. Tasks
+    of a subject never come before its cooldown ends.
+    """
+    fraction = stable_fraction(context.jitter_seed)
     # A budget needs no jitter: it admits only as many tasks as it can pay for.
-    jitter = 0.0 if category.until_budget_clears else policy.jitter
-    return context.failed_at + delay * (1 + jitter * stable_fraction(context.jitter_seed))
+    if category.until_budget_clears:
+        return context.failed_at + delay.delay
+    if policy.has_full_jitter and not delay.is_subjects:
+        return context.failed_at + delay.earliest + delay.own * fraction
+    jitter = SUBJECT_JITTER if policy.has_full_jitter else policy.jitter
+    return context.failed_at + delay.delay * (1 + jitter * fraction)
 
 
 def stable_fraction(seed: str) -> float:

@@ -138,7 +138,7 @@ def _to_diagnosis_note(
         phase=failure.phase,
         retry_after=failure.retry_after or None,
         origin=report.origin,
-        blames_subject=diagnosis.blames_subject and decision.category.counts,
+        blames_subject=decision.blames_subject,
         action=decision.action,
         counted=decision.is_counted,
         retry_count=decision.retry_count,

@@ -36,6 +36,16 @@ def find_first_failure(previous: Run) -> FirstFailure | None:
     return FirstFailure(utc_day(failed_at), previous.error_category)
 
 
+def find_first_failed_at(task: Task, previous: Run) -> datetime | None:
+    """Return when the first failure happened since somebody last reset the task's `retry_count`.
+
+    None if none is counted. A deadline of a policy begins there.
+    """
+    if task.retry_count == 0:
+        return None
+    return previous.first_failed_at or previous.ended_or_started_at
+
+
 def _waited_seconds(task: Task, previous: Run, note: RunDiagnosis, *, at: datetime) -> int | None:
     """Return the policy's delay in seconds if the retry came after exactly that delay, else None.
 

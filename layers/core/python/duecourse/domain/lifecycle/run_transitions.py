@@ -18,6 +18,7 @@ from duecourse.domain.lifecycle.advance_series import (
 from duecourse.domain.lifecycle.current_run import current_run, is_given_up, retryable_run
 from duecourse.domain.lifecycle.lease import Lease
 from duecourse.domain.lifecycle.previous_failure import (
+    find_first_failed_at,
     find_first_failure,
     find_previous_failure,
 )
@@ -72,6 +73,7 @@ def claim(task: Task, lease: Lease, capabilities: HandlerCapabilities, *, at: da
         is_early=_is_off_schedule(task, previous),
         previous_failure=find_previous_failure(task, previous, at=at) if previous else None,
         first_failure=find_first_failure(previous) if previous else None,
+        first_failed_at=find_first_failed_at(task, previous) if previous else None,
         waited_for=(previous.waited_for if previous else None) or waited_too_long_for(task),
         originally_due_at=_find_originally_due_at(task, previous, reason),
     )

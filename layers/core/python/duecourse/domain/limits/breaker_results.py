@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from duecourse.domain.limits.circuit_breaker import (
     DEFAULT_RULES,
@@ -14,6 +14,9 @@ from duecourse.domain.limits.circuit_breaker import (
     breaker_at,
 )
 from duecourse.domain.time.instant import truncate_to_millisecond
+
+# One refusal is enough: a key is valid or not.
+KEY_RULES = CircuitBreakerRules(failure_threshold=1, max_open_time=timedelta(minutes=5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,15 @@ def record_failure(
     return _open(counted, now=now, rules=rules)
 
 
+def record_refused_key(
+    breaker: CircuitBreaker, *, started_at: datetime, now: datetime
+) -> CircuitBreaker:
+    """Return the breaker after the provider refused our key: open until it accepts a probe."""
+    after = record_failure(breaker, started_at=started_at, now=now, rules=KEY_RULES)
+    is_opened = after.state is CircuitState.OPEN and after != breaker
+    return replace(after, is_key_refused=True) if is_opened else after
+
+
 def _count(breaker: CircuitBreaker, at: datetime, rules: CircuitBreakerRules) -> CircuitBreaker:
     """Return the closed breaker with one more failure, unless the provider was reached since.
 
@@ -112,7 +124,7 @@ def record_success(
     match breaker.state:
         case CircuitState.CLOSED if breaker.failed_at:
             return CircuitBreaker(state_changed_at=breaker.state_changed_at, reached_at=now)
-        case CircuitState.HALF_OPEN if rules.closes_at_once:
+        case CircuitState.HALF_OPEN if rules.closes_at_once or breaker.is_key_refused:
             return CircuitBreaker(state_changed_at=now)
         case CircuitState.HALF_OPEN:
             return replace(

@@ -64,6 +64,7 @@ class CircuitBreaker:
     - `state_until`: when the open time, the probe's lease or the window ends.
     - `reopen_count`: how often it opened again; each time doubles the open time.
     - `window_admitted` of `window_limit` runs have started in this window, while returning.
+    - `is_key_refused`: the provider works, but does not accept our key.
     """
 
     state: CircuitState = CircuitState.CLOSED
@@ -77,6 +78,7 @@ class CircuitBreaker:
     probe_task_id: str | None = None
     window_limit: int = 0
     window_admitted: int = 0
+    is_key_refused: bool = False
 
     @property
     def limit_per_minute(self) -> int | None:

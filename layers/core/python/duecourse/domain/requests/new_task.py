@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.requests.capabilities import Capabilities
+from duecourse.domain.requests.default_policy import default_policy
 from duecourse.domain.requests.schedule import (
     SCHEDULE_FIELDS,
     SCHEDULE_SCHEMAS,
@@ -221,9 +222,7 @@ def _check_reply_target(
 def _check_policy(
     new_task: NewTask, errors: FieldErrors, capabilities: Capabilities, *, task_type: str
 ) -> str:
-    default = "enrichment" if new_task.subject is not None else "agent"
-    if task_type == REMINDER:
-        default = "omega"
+    default = default_policy(task_type, has_subject=new_task.subject is not None)
     return errors.check("policy", choice_field(capabilities.policies), new_task.policy, default)
 
 

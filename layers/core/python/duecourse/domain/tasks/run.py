@@ -123,6 +123,7 @@ class Run:
     `verifier_attempts`: how often a provider was asked to verify the work.
     `previous_failure`: used to learn which retries succeed.
     `first_failure`: that of the same occurrence, if its first attempt failed.
+    `first_failed_at`: of a retry, when the first failure happened that counts for its limits.
     `waited_for`: what deferred the run until after the next occurrence of its series.
     `originally_due_at`: when the work was due, if this run recovers from an expired lease.
     """
@@ -152,6 +153,7 @@ class Run:
     is_verified: bool = False
     previous_failure: PreviousFailure | None = None
     first_failure: FirstFailure | None = None
+    first_failed_at: datetime | None = None
     waited_for: Wait | None = None
     originally_due_at: datetime | None = None
 

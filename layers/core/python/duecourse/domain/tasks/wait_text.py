@@ -36,7 +36,8 @@ def _describe_outside(wait: Wait) -> str:
             next_try = f": next try at {until}" if until else ""
             if wait.channel is not None:
                 return f"channel {wait.channel} has no valid bot token{next_try}"
-            return f"provider {_fact(wait, 'provider')} is down{next_try}"
+            problem = "refuses its key" if wait.detail.get("key_refused") is True else "is down"
+            return f"provider {_fact(wait, 'provider')} {problem}{next_try}"
         case WaitReason.SUBJECT_COOLDOWN:
             next_try = f": next try at {until}" if until else ""
             return f"subject {_fact(wait, 'subject')} cools down{next_try}"

@@ -102,6 +102,12 @@ def parse_positive_int(value: Any) -> int:
     return value
 
 
+def parse_natural(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("must be a whole number of at least 0")
+    return value
+
+
 def parse_fraction(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise ValueError("must be a number from 0 to 1")

@@ -28,7 +28,6 @@ from duecourse.domain.lifecycle.track_errors import track_error
 from duecourse.domain.lifecycle.uncounted_wait import give_up_if_expired
 from duecourse.domain.limits.breaker_results import ProviderFailure
 from duecourse.domain.limits.budget import next_reset
-from duecourse.domain.limits.channel_breaker import MAX_CHANNEL_WAIT
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.task import Task
@@ -37,11 +36,17 @@ from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.runtime import Backoff, Clock
 from duecourse.ports.tasks import Subjects, TaskStore
+from duecourse.usecases.failures.access_pause import (
+    can_wait_for_channel,
+    find_access_wait,
+    is_key_refused,
+    wait_for_access,
+)
 from duecourse.usecases.failures.diagnose import LearningDeps, diagnose_with_learning
 from duecourse.usecases.failures.throttle_retry import RetryThrottle
 from duecourse.usecases.follow_up import run_follow_up
-from duecourse.usecases.limits.channel_pause import channel_wait, pause_channel
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps, record_down, record_reached
+from duecourse.usecases.limits.key_pause import pause_for_key
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 from duecourse.usecases.tasks.save_with_subject import TaskChange, save_with_subject
@@ -138,12 +143,18 @@ def _record(
     report = give_up_if_expired(task, report, limit=deps.max_uncounted_wait)
     learned = diagnose_with_learning(task, report, policy, deps.learning, now=now)
     diagnosis = learned.diagnosis
-    retry_at = _pause_channel(task, report, deps, now=now)
+    access_wait = find_access_wait(task, report, diagnosis, breakers=deps.breakers, now=now)
 
     def decide_and_apply(subject: Subject | None) -> RecordedFailure:
-        context = failure_context(task, report, subject, learned.retry_outcomes)
+        context = failure_context(
+            task,
+            report,
+            subject,
+            learned.retry_outcomes,
+            is_access_paused=access_wait is not None,
+        )
         decision = decide(report.failure, diagnosis, policy, context)
-        decision = _wait_for_channel(decision, retry_at, report) or throttle_retry(
+        decision = wait_for_access(decision, access_wait) or throttle_retry(
             decision, task, deps, now=now
         )
         after = apply_failure(task, report, diagnosis, decision, at=now)
@@ -160,51 +171,30 @@ def _record(
         task, decide_and_apply, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
     )
     enqueue_if_due_soon(recorded.next_task, queue=deps.queue, now=now)
-    error = run_follow_up(
-        lambda: _report_to_breaker(task, report, recorded.decision, deps, now=now)
-    )
+    error = run_follow_up(lambda: _report_to_breaker(task, report, recorded, deps, now=now))
     return replace(recorded, follow_up_error=error)
 
 
-def _pause_channel(
-    task: Task, report: FailureReport, deps: FailureDeps, *, now: datetime
-) -> datetime | None:
-    """Pause the channel that refused the run; return when the task may try again, if it may."""
-    if report.refused_channel is None:
-        return None
-    started_at, breakers = current_run(task).started_at, deps.breakers
-    retry_at = pause_channel(
-        report.refused_channel, task.id, started_at=started_at, breakers=breakers, now=now
-    )
-    return retry_at if _can_wait_for_channel(task, report) else None
-
-
-def _can_wait_for_channel(task: Task, report: FailureReport) -> bool:
-    is_refused = report.refused_channel is not None
-    return is_refused and report.failed_at - task.nominal_at <= MAX_CHANNEL_WAIT
-
-
-def _wait_for_channel(
-    decision: Decision, retry_at: datetime | None, report: FailureReport
-) -> Decision | None:
-    """Return the decision with the channel's time, or None if the retry does not wait for it."""
-    if retry_at is None or decision.due_at is None or report.refused_channel is None:
-        return None
-    wait = channel_wait(report.refused_channel, retry_at)
-    return replace(decision, due_at=retry_at, wait=wait)
-
-
 def _report_to_breaker(
-    task: Task, report: FailureReport, decision: Decision, deps: FailureDeps, *, now: datetime
+    task: Task,
+    report: FailureReport,
+    recorded: RecordedFailure,
+    deps: FailureDeps,
+    *,
+    now: datetime,
 ) -> None:
     """Report the failure to the provider's breaker, if it says anything about the provider.
 
     Any response shows that the provider is up. A crash, or a call that was not made, shows nothing.
     """
+    breakers, started_at = deps.breakers, current_run(task).started_at
+    decision = recorded.decision
+    if task.provider is not None and is_key_refused(report, recorded.diagnosis):
+        pause_for_key(task.provider, started_at=started_at, breakers=breakers, now=now)
+        return
     is_provider_result = report.origin in (Origin.WORK, Origin.ANSWER) and decision.is_counted
     if task.provider is None or not is_provider_result:
         return
-    breakers, started_at = deps.breakers, current_run(task).started_at
     if report.origin is Origin.WORK and decision.category.trips_breaker:
         failure = ProviderFailure(started_at, report.failed_at)
         reached_at = report.provider_reached_at
@@ -225,12 +215,15 @@ def failure_context(
     report: FailureReport,
     subject: Subject | None,
     retry_outcomes: RetryOutcomesByDelay,
+    *,
+    is_access_paused: bool = False,
 ) -> FailureContext:
     return FailureContext(
         retry_count=task.retry_count,
         max_retries=task.max_retries,
         failed_at=report.failed_at,
         budget_resets_at=next_reset(report.failed_at),
+        first_failed_at=current_run(task).first_failed_at,
         attempt=current_run(task).attempt,
         jitter_seed=f"{task.id}:{current_run(task).attempt}",
         has_spec=can_be_reviewed(task),
@@ -238,7 +231,7 @@ def failure_context(
         origin=report.origin,
         is_human_required=is_human_required(task, report),
         is_indeterminate=is_indeterminate(task, report),
-        is_channel_paused=_can_wait_for_channel(task, report),
+        is_access_paused=is_access_paused or can_wait_for_channel(task, report),
         budget=task.payload.get("budget"),
         is_over_budget=report.is_over_budget,
         is_wait_expired=report.is_wait_expired,

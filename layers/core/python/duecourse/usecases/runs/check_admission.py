@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from duecourse.domain.failures.retry_delay import stable_fraction
+from duecourse.domain.failures.retry_delay import SUBJECT_JITTER, stable_fraction
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.limits.channel_breaker import MAX_CHANNEL_WAIT
 from duecourse.domain.limits.circuit_breaker import Rejected
@@ -14,12 +14,12 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.usecases.limits.channel_pause import admit_to_channel, channel_wait
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps, admit
+from duecourse.usecases.limits.key_pause import breaker_wait
 from duecourse.usecases.limits.quiet_hours import check_quiet_hours
 
 if TYPE_CHECKING:
     from duecourse.ports.chat import QuietHoursStore
 
-JITTER = 0.1
 LATENESS_GRACE = timedelta(minutes=1)
 
 
@@ -57,8 +57,8 @@ def check_admission(
         return None
     admission = admit(task.provider, task.id, breakers=breakers, now=now)
     if isinstance(admission, Rejected):
-        detail = {"provider": task.provider}
-        wait = Wait(WaitReason.CIRCUIT_BREAKER, until=admission.retry_at, detail=detail)
+        breaker = breakers.store.get_last_read(task.provider).breaker
+        wait = breaker_wait(task.provider, breaker, admission.retry_at)
         return Deferral(admission.retry_at, wait)
     return None
 
@@ -99,4 +99,4 @@ def _subject_cooldown_until(
     if subject is None or subject.is_given_up or not subject.is_cooling_down(now):
         return None
     until = subject.cooldown_until or now
-    return until + (until - now) * JITTER * stable_fraction(task_id)
+    return until + (until - now) * SUBJECT_JITTER * stable_fraction(task_id)

@@ -34,6 +34,7 @@ def to_stored(breaker: CircuitBreaker) -> dict[str, Any]:
         **{name: to_text(at) for name, at in instants.items() if at is not None},
         **{name: getattr(breaker, field) for name, field in _COUNT_FIELDS.items()},
         "probe": breaker.probe_task_id,
+        "key_refused": breaker.is_key_refused,
     }
     return {name: value for name, value in stored.items() if value}
 
@@ -50,5 +51,6 @@ def to_breaker(stored: dict[str, Any]) -> CircuitBreaker:
         state=CircuitState(stored["state"]),
         failed_at=failed_at,
         probe_task_id=stored.get("probe"),
+        is_key_refused=stored.get("key_refused") is True,
         **values,
     )

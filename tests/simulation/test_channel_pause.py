@@ -13,7 +13,7 @@ from duecourse.adapters.channels.slack.outbound import SlackChannel
 from duecourse.app import registry, stores
 from duecourse.domain.limits.channel_breaker import MAX_CHANNEL_WAIT
 from duecourse.usecases.chat import deliver_notification
-from duecourse.usecases.failures import record_failure
+from duecourse.usecases.failures import access_pause
 from duecourse.usecases.runs import check_admission
 
 from functions.failure import app as failure
@@ -182,7 +182,7 @@ def test_notifications_wait_for_a_day_and_arrive_once(client: StackClient, slack
 @pytest.fixture
 def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for four hours at most, to keep the tests short."""
-    for module in (check_admission, deliver_notification, record_failure):
+    for module in (check_admission, deliver_notification, access_pause):
         monkeypatch.setattr(module, "MAX_CHANNEL_WAIT", timedelta(hours=4))
 
 

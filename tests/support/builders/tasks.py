@@ -27,7 +27,7 @@ PROVIDER_DOWN = Wait(WaitReason.CIRCUIT_BREAKER, detail={"provider": "x"})
 STACK_CAPABILITIES = Capabilities(
     types=frozenset({"reminder", "action"}),
     channels=frozenset({"console", "slack"}),
-    policies={"omega": 3, "agent": 5, "enrichment": 3},
+    policies={"omega": 3, "agent": 5, "enrichment": 3, "standard": 10},
     default_channel="console",
 )
 

@@ -13,6 +13,7 @@ from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.failures.retry_delay import stable_fraction
 from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.origin import Origin
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run_diagnosis import Location
 from duecourse.domain.tasks.status import Status
@@ -198,6 +199,26 @@ def test_every_builtin_category_is_in_the_tables() -> None:
     for name, table in tables.items():
         listed = {line.split()[0] for line in table.strip().splitlines()}
         assert builtin_policies()[name].categories.keys() == listed | {"budget_exceeded"}
+
+
+@pytest.mark.parametrize("kind", [Kind.AUTH, Kind.PERMISSION])
+@pytest.mark.parametrize("attempt", [0, 1, 9])
+@pytest.mark.parametrize("policy", ["omega", "agent", "enrichment", "standard"])
+def test_what_only_a_person_can_clear_is_given_to_one_at_once(
+    policy: str, attempt: int, kind: Kind
+) -> None:
+    before = a_subject(failure_count=2)
+    decision = decide_failure(policy, "unknown", attempt, diagnosis={"kind": kind}, subject=before)
+    assert (decision.action, decision.status) == FINAL_STEPS["escalate"]
+    assert decision.subject is not None
+    assert (decision.subject.failure_count, decision.subject.cooldown_until) == (2, None)
+    assert not decision.blames_subject
+
+
+@pytest.mark.parametrize("origin", [Origin.REJECTED, Origin.CRASH])
+def test_words_of_a_rejection_do_not_ask_a_person(origin: Origin) -> None:
+    decision = decide_failure("agent", "unknown", diagnosis={"kind": Kind.AUTH}, origin=origin)
+    assert decision.action is Action.RETRY_WITH_GUIDANCE
 
 
 # Limits

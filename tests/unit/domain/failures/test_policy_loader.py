@@ -63,7 +63,10 @@ INVALID_EDITS = [
     ("escalate_to_human", "sail_away", "ladder", "'sail_away', but must be one of"),
     ('fix = "Wait."', "fix = 7", "fix", "must be a non-empty string"),
     ('["30s", "2m"]', '["30s", "soon"]', "delays", "must be a duration"),
-    ("limit = 2", "limit = 0", "limit = 0", "of at least 1"),
+    ("limit = 2", "limit = -1", "limit = -1", "of at least 0"),
+    ("limit = 2", 'deadline = "soon"', "deadline", "must be a duration"),
+    ("limit = 2", 'at_limit = "retry"', "at_limit", "'retry', but must be one of: escalate_to"),
+    ("max_retries = 3", 'jitter = "half"\nmax_retries = 3', "jitter", 'from 0 to 1, or "full"'),
     ("limit = 2", "counts = 1", "counts", "must be true or false"),
     ("limit = 2", "limt = 2", "limt", "is not a known key"),
     ("max_retries = 3", "max_retries = 3\ntides = 1", "tides", "is not a known key"),
@@ -107,7 +110,7 @@ def test_a_duplicate_rule_id_is_rejected() -> None:
 
 
 def test_an_error_in_an_inline_category_names_its_line() -> None:
-    text = HEAD.partition("[categories")[0] + "[categories]\nunknown = { limit = 0 }\n"
+    text = HEAD.partition("[categories")[0] + "[categories]\nunknown = { limit = -1 }\n"
     with pytest.raises(PolicyError, match="line 9: category unknown: limit: must be"):
         load_policies({"harbour.toml": text})
 
@@ -116,6 +119,26 @@ def test_inherited_rules_come_after_the_policys_own() -> None:
     inheriting = HEAD.replace("max_retries = 3", 'max_retries = 3\nrules_of = "harbour"')
     texts = {"harbour.toml": HEAD + RULE, "pier.toml": inheriting + RULE.replace("gale", "squall")}
     assert [rule.id for rule in load_policies(texts)["pier"].rules] == ["squall", "gale"]
+
+
+def test_rules_can_be_inherited_from_several_policies() -> None:
+    texts = {
+        "harbour.toml": HEAD + RULE,
+        "quay.toml": HEAD + RULE.replace("gale", "squall"),
+        "bay.toml": HEAD.replace("max_retries = 3", 'max_retries = 3\nrules_of = "quay"'),
+        "pier.toml": HEAD.replace(
+            "max_retries = 3", 'max_retries = 3\nrules_of = ["bay", "quay", "harbour"]'
+        ),
+    }
+    assert [rule.id for rule in load_policies(texts)["pier"].rules] == ["squall", "gale"]
+
+
+def test_a_policy_can_bound_its_retries_by_time_and_say_what_follows() -> None:
+    text = HEAD.replace("limit = 2", 'limit = 0\ndeadline = "1h"\nat_limit = "give_up"')
+    policy = load_policies({"harbour.toml": 'jitter = "full"\n' + text})["harbour"]
+    storm = policy.categories["storm"]
+    assert (storm.limit, storm.deadline, storm.at_limit) == (0, timedelta(hours=1), Action.GIVE_UP)
+    assert (policy.has_full_jitter, policy.jitter) == (True, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -216,4 +239,4 @@ def test_an_outline_contains_everything_but_the_rules() -> None:
     assert {name: policy.categories for name, policy in outlines.items()} == {
         name: policy.categories for name, policy in complete.items()
     }
-    assert [policy.rules for policy in outlines.values()] == [(), (), ()]
+    assert {policy.rules for policy in outlines.values()} == {()}

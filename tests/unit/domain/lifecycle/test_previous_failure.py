@@ -148,6 +148,21 @@ def test_every_retry_knows_the_first_failure_of_its_occurrence() -> None:
     assert next_run(twice).first_failure == first
 
 
+def test_a_deadline_begins_with_the_first_counted_failure() -> None:
+    assert run_of(claim_task(an_action())).first_failed_at is None
+    once = fail_next_run(an_action(), days=0)
+    twice = fail_next_run(once, days=1)
+    assert [next_run(task).first_failed_at for task in (once, twice)] == [NOW, NOW]
+
+
+def test_a_deadline_begins_again_when_somebody_resets_the_count() -> None:
+    twice = fail_next_run(fail_next_run(an_action(), days=0), days=1)
+    reset = replace(twice, retry_count=0)
+    assert next_run(reset).first_failed_at is None
+    failed_again = fail_next_run(reset, days=3)
+    assert next_run(failed_again).first_failed_at == NOW + 3 * DAY
+
+
 def test_a_reclassified_first_failure_is_known_by_its_new_category() -> None:
     once = fail_next_run(an_action(), days=0)
     once = replace(once, run=replace(run_of(once), category="timeout"))

@@ -210,7 +210,7 @@ def test_the_payload_of_a_reminder_is_not_validated_as_an_action() -> None:
         ({}, "omega", 3),
         ({"subject": "story-1"}, "omega", 3),
         ({"type": "action", "payload": SCRIPTED}, "agent", 5),
-        ({"type": "action", "payload": SCRIPTED, "subject": "story-1"}, "enrichment", 3),
+        ({"type": "action", "payload": SCRIPTED, "subject": "story-1"}, "agent", 5),
     ],
 )
 def test_the_default_policy_follows_from_type_and_subject(
@@ -220,7 +220,10 @@ def test_the_default_policy_follows_from_type_and_subject(
     assert (task.policy, task.max_retries) == (policy, max_retries)
 
 
-@pytest.mark.parametrize(("policy", "max_retries"), [("omega", 3), ("agent", 5), ("enrichment", 3)])
+@pytest.mark.parametrize(
+    ("policy", "max_retries"),
+    [("omega", 3), ("agent", 5), ("enrichment", 3), ("standard", 10)],
+)
 def test_max_retries_defaults_to_that_of_the_policy(policy: str, max_retries: int) -> None:
     task = a_requested_task(**SOON, policy=policy)
     assert (task.policy, task.max_retries) == (policy, max_retries)

@@ -75,6 +75,7 @@ EVERY_FIELD_OF_A_RUN = Run(
     is_verified=True,
     previous_failure=PreviousFailure(category="transient", fingerprint="f", delay_seconds=60),
     first_failure=FirstFailure("2026-02-16", "transient"),
+    first_failed_at=NOW,
     waited_for=Wait(WaitReason.BUDGET, NOW, {"budget": "daily"}),
     originally_due_at=NOW - MINUTE,
 )

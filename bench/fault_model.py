@@ -33,8 +33,10 @@ def uniform(longest: timedelta) -> Draw:
     return lambda rng: rng.random() * longest
 
 
-# A connection cut, a restart, a failover, a lock that is released.
-BLIP = lognormal(timedelta(seconds=20), 1.0)
+# A connection that was cut, a request that met a broken node, a lock held for one write.
+BLIP = lognormal(timedelta(seconds=2), 1.0)
+# A restart or a failover. Amazon RDS: typically 60 to 120 seconds (User Guide, Multi-AZ failover).
+RESTART = lognormal(timedelta(seconds=75), 0.6)
 # Overload, a deployment, a node that is replaced.
 DISTURBANCE = lognormal(10 * _MINUTE, 1.0)
 # Of the outages of clouds that were made public in 2016, 17 % lasted less than an hour, 51 % one to
@@ -79,24 +81,30 @@ _NEVER = Fault(ClearsBy.NEVER)
 
 FAULTS: Mapping[Kind, Fault] = {
     # The rest: a certificate that expired, a wrong address that looks like an outage.
-    Kind.NETWORK: Fault(ClearsBy.CODE_CHANGE, ((0.70, BLIP), (0.20, DISTURBANCE), (0.05, OUTAGE))),
+    Kind.NETWORK: Fault(
+        ClearsBy.CODE_CHANGE, ((0.45, BLIP), (0.25, RESTART), (0.20, DISTURBANCE), (0.05, OUTAGE))
+    ),
     # The rest: a request that makes the service fail every time.
     Kind.SERVER_ERROR: Fault(
         ClearsBy.CODE_CHANGE,
-        ((0.55, BLIP), (0.30, DISTURBANCE), (0.10, OUTAGE)),
+        ((0.30, BLIP), (0.30, RESTART), (0.25, DISTURBANCE), (0.10, OUTAGE)),
         retry_after=0.1,
     ),
     # Limits by the minute; under load the next window is full again. Limits by the day are quotas.
-    Kind.RATE_LIMIT: Fault(ClearsBy.MONEY, ((0.80, WINDOW), (0.20, DISTURBANCE)), retry_after=0.6),
+    Kind.RATE_LIMIT: Fault(
+        ClearsBy.WAITING, ((0.80, WINDOW), (0.20, DISTURBANCE)), retry_after=0.6
+    ),
     # A lock or a concurrent writer. The rest: what exists already goes on existing.
-    Kind.CONFLICT: Fault(ClearsBy.CODE_CHANGE, ((0.50, BLIP), (0.20, DISTURBANCE))),
+    Kind.CONFLICT: Fault(ClearsBy.CODE_CHANGE, ((0.45, BLIP), (0.25, DISTURBANCE))),
     # Load of others. The rest: the work is too long for its limit.
-    Kind.TIMEOUT: Fault(ClearsBy.CODE_CHANGE, ((0.20, BLIP), (0.30, DISTURBANCE))),
+    Kind.TIMEOUT: Fault(ClearsBy.CODE_CHANGE, ((0.20, RESTART), (0.30, DISTURBANCE))),
     # Other processes that use the memory. The rest: the work needs more than there is.
     Kind.MEMORY: Fault(ClearsBy.CODE_CHANGE, ((0.40, DISTURBANCE),)),
     # Clean-up and rotation run by the hour or by the day.
     Kind.DISK: Fault(ClearsBy.PERSON, ((0.20, OUTAGE),)),
-    Kind.CAPACITY: Fault(ClearsBy.CODE_CHANGE, ((0.30, BLIP), (0.40, DISTURBANCE), (0.05, OUTAGE))),
+    Kind.CAPACITY: Fault(
+        ClearsBy.CODE_CHANGE, ((0.30, RESTART), (0.40, DISTURBANCE), (0.05, OUTAGE))
+    ),
     # A model answers differently each time. The rest: the prompt or the schema is wrong.
     Kind.BAD_JSON: Fault(ClearsBy.CODE_CHANGE, flaky=0.85),
     # A quota by the day. The rest: a plan, a credit or a limit of the account.
@@ -122,7 +130,7 @@ FAULTS: Mapping[Kind, Fault] = {
     Kind.INVALID_REQUEST: _NEVER,
     Kind.CONTENT_POLICY: _NEVER,
     Kind.TOKEN_LIMIT: _NEVER,
-    Kind.UNKNOWN: Fault(ClearsBy.PERSON, ((0.20, BLIP), (0.20, DISTURBANCE))),
+    Kind.UNKNOWN: Fault(ClearsBy.CODE_CHANGE, ((0.20, BLIP), (0.20, DISTURBANCE))),
 }
 
 
@@ -132,11 +140,13 @@ class Cause:
 
     `ends_after`: when it is over without anybody being asked; None if it then never is.
     `failing_retries`: so many retries fail by chance, and the next one does not; else None.
-    `person_after`: how long a person takes who is asked. `retry_after`: what the server says.
+    `person_after`: how long a person takes who is asked. `person_clears`: whether that ends the
+    cause; else the person can only retry. `retry_after`: what the server says.
     """
 
     clears_by: ClearsBy
     person_after: timedelta
+    person_clears: bool = False
     ends_after: timedelta | None = None
     failing_retries: int | None = None
     retry_after: timedelta | None = None
@@ -144,10 +154,6 @@ class Cause:
     @property
     def can_end(self) -> bool:
         return self.clears_by is not ClearsBy.NEVER
-
-    @property
-    def needs_person(self) -> bool:
-        return self.clears_by in UNASKED_SHARE
 
     def is_over(self, at: timedelta, retry: int) -> bool:
         """Return whether the retry of this number succeeds at this time if nobody was asked."""
@@ -173,7 +179,12 @@ def draw_cause(
     if draw is None:
         is_noticed = rng.random() < UNASKED_SHARE.get(fault.rest, 0.0)
         ends_after = UNASKED(rng) if is_noticed else None
-        return Cause(clears_by=fault.rest, person_after=person_after, ends_after=ends_after)
+        return Cause(
+            clears_by=fault.rest,
+            person_after=person_after,
+            person_clears=fault.rest is not ClearsBy.NEVER,
+            ends_after=ends_after,
+        )
     ends_after = next_reset(failed_at) - failed_at if kind is Kind.BUDGET else draw(rng)
     is_announced = rng.random() < fault.retry_after
     if announced is not None and fault.retry_after:
@@ -181,6 +192,8 @@ def draw_cause(
     return Cause(
         clears_by=ClearsBy.WAITING,
         person_after=person_after,
+        # Somebody can raise a quota, free a disk or renew a key before it clears by itself.
+        person_clears=fault.rest in (ClearsBy.PERSON, ClearsBy.MONEY),
         ends_after=ends_after,
         retry_after=ends_after if is_announced else None,
     )

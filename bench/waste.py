@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from random import Random
@@ -49,6 +49,8 @@ def _draw_incident(row: Mapping[str, Any], id: str) -> Incident:
     failure = build_failure(dict(row))
     failed_at = _FIRST_DAY + rng.random() * DAY
     cause = draw_cause(Kind(row["kind"]), rng, failed_at=failed_at, announced=failure.retry_after)
+    if cause.retry_after is not None:
+        failure = replace(failure, retry_after=cause.retry_after)
     return Incident(id, failure, failed_at, cause)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from duecourse.domain.tasks.failure_kind import ClearsBy
+
 from bench.waste_simulation import Incident, Outcome, Player, find_best_outcome
 from local.runtime.template import ROOT
 
@@ -84,7 +86,7 @@ def _compare_with_oracle(incident: Incident, outcome: Outcome) -> _Recovery | No
     return _Recovery(
         time=outcome.recovered_after.total_seconds(),
         delay=(outcome.recovered_after - earliest).total_seconds(),
-        is_without_people=not incident.cause.needs_person,
+        is_without_people=incident.cause.clears_by is ClearsBy.WAITING,
     )
 
 

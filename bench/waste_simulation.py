@@ -66,7 +66,7 @@ def _answer(cause: Cause, asked_at: timedelta, retry: int, wasted: int) -> Outco
     if not cause.can_end:
         return Outcome(wasted, has_asked=True)
     at = asked_at + cause.person_after
-    if cause.needs_person or cause.is_over(at, retry):
+    if cause.person_clears or cause.is_over(at, retry):
         return Outcome(wasted, has_asked=True, recovered_after=at)
     return Outcome(wasted + 1, has_asked=True)
 
@@ -80,7 +80,7 @@ def find_best_outcome(incident: Incident) -> Outcome:
     cause = incident.cause
     if cause.failing_retries is not None:
         return Outcome(recovered_after=timedelta())
-    is_asking = cause.needs_person and (
+    is_asking = cause.person_clears and (
         cause.ends_after is None or cause.person_after < cause.ends_after
     )
     if is_asking:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from duecourse.domain.errors import BUDGET_EXCEEDED_CODE
@@ -57,18 +57,20 @@ class PolicyStrategy:
     def _decide(
         self, incident: Incident, at: datetime, attempt: int, previous: Decision | None
     ) -> Decision:
-        failure = _failure_at(incident, at)
+        retry_count = previous.retry_count if previous else 0
         context = FailureContext(
-            retry_count=previous.retry_count if previous else 0,
+            retry_count=retry_count,
             max_retries=self.policy.max_retries,
             failed_at=at,
+            first_failed_at=incident.failed_at if retry_count else None,
             budget_resets_at=next_reset(at),
             attempt=attempt,
             jitter_seed=f"{incident.id}:{attempt}",
             subject=previous.subject if previous else self._new_subject(incident),
-            is_over_budget=failure.code == BUDGET_EXCEEDED_CODE,
+            is_over_budget=incident.failure.code == BUDGET_EXCEEDED_CODE,
         )
-        return decide(failure, self._diagnose(incident.failure), self.policy, context)
+        diagnosis = self._diagnose(incident.failure)
+        return decide(incident.failure, diagnosis, self.policy, context)
 
     def _diagnose(self, failure: Failure) -> Diagnosis:
         if failure not in self.diagnoses:
@@ -77,14 +79,6 @@ class PolicyStrategy:
 
     def _new_subject(self, incident: Incident) -> Subject | None:
         return Subject(id=incident.id) if self.policy.name in POLICIES_WITH_SUBJECTS else None
-
-
-def _failure_at(incident: Incident, at: datetime) -> Failure:
-    """Return the same failure again. A server that said when to retry says what is left of it."""
-    until = incident.cause.retry_after
-    if until is None:
-        return incident.failure
-    return replace(incident.failure, retry_after=incident.failed_at + until - at)
 
 
 def list_strategies(policies: Mapping[str, Policy]) -> dict[str, Strategy]:

@@ -20,12 +20,16 @@ from hypothesis import strategies as st
 from tests.support.builders.failures import BOOM, a_subject, builtin_policies
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 
+MILLISECOND, SECOND = timedelta(milliseconds=1), timedelta(seconds=1)
 STANDARD = builtin_policies()["standard"]
-WAITING = (Kind.NETWORK, Kind.SERVER_ERROR, Kind.CONFLICT, Kind.RATE_LIMIT, Kind.CAPACITY)
-ONE_RETRY = (Kind.TIMEOUT, Kind.MEMORY, Kind.DISK, Kind.BAD_JSON, Kind.UNKNOWN, Kind.CRASH)
+WAITING = (
+    *(Kind.NETWORK, Kind.SERVER_ERROR, Kind.RATE_LIMIT, Kind.CONFLICT, Kind.CAPACITY),
+    Kind.BAD_JSON,
+)
+ONE_RETRY = (Kind.TIMEOUT, Kind.MEMORY, Kind.DISK, Kind.UNKNOWN, Kind.CRASH)
 FOR_A_PERSON = (
     *(Kind.SYNTAX, Kind.TYPE, Kind.LINT, Kind.DATA, Kind.CONFIG, Kind.ASSERTION, Kind.IMPORT),
-    *(Kind.NOT_FOUND, Kind.AUTH, Kind.PERMISSION),
+    *(Kind.NOT_FOUND, Kind.AUTH, Kind.PERMISSION, Kind.QUOTA),
 )
 NEVER = (Kind.INVALID_REQUEST, Kind.CONTENT_POLICY, Kind.TOKEN_LIMIT)
 
@@ -88,11 +92,6 @@ def test_what_never_clears_ends_at_once(kind: Kind) -> None:
     assert (decision.action, decision.status) == (Action.GIVE_UP, Status.FAILED)
 
 
-def test_a_quota_of_a_provider_is_waited_for_once() -> None:
-    decisions = [decide_kind(Kind.QUOTA, n) for n in (0, 1)]
-    assert [one.action for one in decisions] == [Action.WAIT_FOR_BUDGET, Action.MARK_AS_BLOCKED]
-
-
 @pytest.mark.parametrize("attempt", [0, 5, 100])
 def test_an_own_budget_uses_up_no_retry(attempt: int) -> None:
     decision = decide_kind(Kind.BUDGET, attempt, is_over_budget=True)
@@ -101,7 +100,7 @@ def test_an_own_budget_uses_up_no_retry(attempt: int) -> None:
 
 @pytest.mark.parametrize(
     ("first_failed_ago", "is_retried"),
-    [(DAY - 30 * timedelta(seconds=1), True), (DAY - 29 * timedelta(seconds=1), False)],
+    [(DAY - MINUTE, True), (DAY - MINUTE + MILLISECOND, False)],
 )
 def test_no_retry_comes_after_the_deadline(first_failed_ago: timedelta, is_retried: bool) -> None:
     decision = decide_kind(Kind.NETWORK, 1, first_failed_at=NOW - first_failed_ago)
@@ -115,7 +114,7 @@ def test_a_server_that_asks_for_more_time_than_the_deadline_is_not_waited_for() 
     assert decision.status is Status.BLOCKED
 
 
-@given(seed=st.text(max_size=10), attempt=st.integers(0, 9))
+@given(seed=st.text(max_size=10), attempt=st.integers(0, 6))
 def test_a_retry_comes_at_any_time_up_to_its_delay(seed: str, attempt: int) -> None:
     decision = decide_kind(Kind.NETWORK, attempt, jitter_seed=seed)
     assert decision.due_at is not None
@@ -124,9 +123,9 @@ def test_a_retry_comes_at_any_time_up_to_its_delay(seed: str, attempt: int) -> N
 
 
 def test_retries_are_spread_over_the_whole_delay() -> None:
-    due = sorted(_due_after(decide_kind(Kind.NETWORK, 3, jitter_seed=f"{n}")) for n in range(100))
-    assert due[0] < 15 * timedelta(seconds=1)
-    assert due[-1] > 4 * MINUTE + 45 * timedelta(seconds=1)
+    due = sorted(_due_after(decide_kind(Kind.NETWORK, 2, jitter_seed=f"{n}")) for n in range(100))
+    assert due[0] < 15 * SECOND
+    assert due[-1] > 4 * MINUTE + 45 * SECOND
 
 
 @given(seed=st.text(max_size=10), seconds=st.floats(0, 3_600))
@@ -147,9 +146,9 @@ def _due_after(decision: Decision) -> timedelta:
 # Subjects
 
 
-@pytest.mark.parametrize(("failures", "minutes"), [(0, 5), (1, 15), (2, 60), (3, 240)])
+@pytest.mark.parametrize(("failures", "minutes"), [(0, 5), (1, 30), (2, 120), (3, 480)])
 def test_a_subject_cools_down_by_its_own_count(failures: int, minutes: int) -> None:
-    decision = decide_kind(Kind.NETWORK, 6, subject=a_subject(failure_count=failures))
+    decision = decide_kind(Kind.NETWORK, 4, subject=a_subject(failure_count=failures))
     assert decision.delay == minutes * MINUTE
     assert decision.subject is not None
     assert decision.subject.cooldown_until == NOW + decision.delay

@@ -41,7 +41,7 @@ def test_the_documents_show_the_tables(mixes: Mapping[str, Sequence[Figures]]) -
         assert shown[row] == expected, f"{row}: python -m bench.waste --write"
 
 
-MISSED = pytest.mark.xfail(reason="an outage costs more retries than that", strict=True)
+MISSED = pytest.mark.xfail(reason="it retries outages of providers more often", strict=True)
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,12 @@ class Scored:
 
 def score_rows(rows: Sequence[dict[str, Any]], policy: Policy, label: str) -> list[Scored]:
     return [
-        Scored(row, label, diagnose(_build_failure(row), policy)) for row in rows if row.get(label)
+        Scored(row, label, diagnose(build_failure(row), policy)) for row in rows if row.get(label)
     ]
 
 
-def _build_failure(row: dict[str, Any]) -> Failure:
+def build_failure(row: dict[str, Any]) -> Failure:
+    """Return what the classifier is given of a labelled message."""
     return Failure.create(
         row["message"], **{name: row[name] for name in ("type", "code", "status")}
     )

@@ -22,12 +22,13 @@ from bench.fault_model import DAY, draw_cause
 from bench.kinds import CORPUS, build_failure, read_rows
 from bench.waste_report import Figures, format_table, measure, write_page
 from bench.waste_simulation import Incident, Player, Strategy, find_best_outcome, simulate
-from bench.waste_strategies import list_strategies
+from bench.waste_strategies import NO_SUBJECT, list_strategies
 
 # Of held-out messages too only the totals are printed.
 FILES = ("agent.jsonl", "provider.jsonl", "more.jsonl", "held_out.jsonl")
 # The mixes by the label that a message must have.
 MIXES = {"agent": "agent mix", "provider": "provider mix"}
+WITH_SUBJECTS = ("provider",)
 FAILURES = 5_000
 SEED = 1
 _FIRST_DAY = datetime(2026, 3, 2, tzinfo=UTC)
@@ -38,10 +39,13 @@ def read_mix(label: str) -> list[dict[str, Any]]:
     return [row for name in FILES for row in read_rows(CORPUS / name) if row[label]]
 
 
-def draw_incidents(rows: Sequence[dict[str, Any]], count: int, seed: int) -> list[Incident]:
+def draw_incidents(
+    rows: Sequence[dict[str, Any]], count: int, seed: int, *, has_subject: bool = False
+) -> list[Incident]:
     """Draw failures. Each message occurs equally often, but for the remainder."""
     order = Random(seed).sample(range(len(rows)), len(rows))  # noqa: S311 - reproducible
-    return [_draw_incident(rows[order[i % len(rows)]], f"{seed}/{i}") for i in range(count)]
+    drawn = [_draw_incident(rows[order[i % len(rows)]], f"{seed}/{i}") for i in range(count)]
+    return [replace(incident, has_subject=has_subject) for incident in drawn]
 
 
 def _draw_incident(row: Mapping[str, Any], id: str) -> Incident:
@@ -56,7 +60,10 @@ def _draw_incident(row: Mapping[str, Any], id: str) -> Incident:
 
 def compare(label: str, strategies: Mapping[str, Strategy], count: int, seed: int) -> list[Figures]:
     """Return the figures of each strategy and of the oracle for the same failures."""
-    incidents = draw_incidents(read_mix(label), count, seed)
+    has_subject = label in WITH_SUBJECTS
+    incidents = draw_incidents(read_mix(label), count, seed, has_subject=has_subject)
+    if not has_subject:
+        strategies = {name: one for name, one in strategies.items() if name != NO_SUBJECT}
     players: dict[str, Player] = {
         name: partial(simulate, strategy) for name, strategy in strategies.items()
     }

@@ -13,12 +13,16 @@ from bench.fault_model import HORIZON, Cause
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """A first failure, when it happened, and its cause. Strategies may only see the failure."""
+    """A first failure, when it happened, and its cause. Strategies may only see the failure.
+
+    `has_subject`: the task works on a subject, and no other task does.
+    """
 
     id: str
     failure: Failure
     failed_at: datetime
     cause: Cause
+    has_subject: bool = False
 
 
 @dataclass(frozen=True, slots=True)

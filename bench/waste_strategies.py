@@ -20,8 +20,7 @@ from duecourse.domain.tasks.status import Status
 from bench.simple_patterns import retry_by_code, retry_by_words
 from bench.waste_simulation import Incident, Step, Strategy
 
-# Tasks of these policies have a subject, as in production. Each failure has one of its own.
-POLICIES_WITH_SUBJECTS = ("enrichment",)
+NO_SUBJECT = "policy `standard`, no subject"
 
 
 def retry_every(delay: timedelta, *, retries: int) -> Strategy:
@@ -38,9 +37,11 @@ class PolicyStrategy:
     """Does what the failure function does: diagnoses and decides each failure by a policy.
 
     The delays are those of the policy, jitter included: nothing was learned from earlier retries.
+    `knows_subjects`: False for tasks that do not name their subject.
     """
 
     policy: Policy
+    knows_subjects: bool = True
     diagnoses: dict[Failure, Diagnosis] = field(default_factory=dict)
 
     def __call__(self, incident: Incident) -> Iterator[Step]:
@@ -78,7 +79,7 @@ class PolicyStrategy:
         return self.diagnoses[failure]
 
     def _new_subject(self, incident: Incident) -> Subject | None:
-        return Subject(id=incident.id) if self.policy.name in POLICIES_WITH_SUBJECTS else None
+        return Subject(id=incident.id) if incident.has_subject and self.knows_subjects else None
 
 
 def list_strategies(policies: Mapping[str, Policy]) -> dict[str, Strategy]:
@@ -89,4 +90,5 @@ def list_strategies(policies: Mapping[str, Policy]) -> dict[str, Strategy]:
         "keywords, delays of `agent`": retry_by_words,
         "codes and phrases, delays of `enrichment`": retry_by_code,
         **{f"policy `{name}`": PolicyStrategy(policy) for name, policy in policies.items()},
+        NO_SUBJECT: PolicyStrategy(policies["standard"], knows_subjects=False),
     }

@@ -41,15 +41,12 @@ def test_the_documents_show_the_tables(mixes: Mapping[str, Sequence[Figures]]) -
         assert shown[row] == expected, f"{row}: python -m bench.waste --write"
 
 
-MISSED = pytest.mark.xfail(reason="it retries outages of providers more often", strict=True)
-
-
 @pytest.mark.parametrize(
     ("mix", "figure", "least", "most"),
     [
         ("agent mix", "wasted", 0, 900),
         ("agent mix", "recovered", 0.97, 1),
-        pytest.param("provider mix", "wasted", 0, 220, marks=MISSED),
+        ("provider mix", "wasted", 0, 220),
         ("provider mix", "median_without_people", 0, 600),
     ],
 )

@@ -124,8 +124,8 @@ export function createBreakerRow() {
       setText(name, breaker.provider);
       state.replaceChildren(renderBadge(BREAKERS[breaker.state] || [breaker.state, "muted"]));
       until.show(isOpen ? breaker.until : null);
-      details.replaceChildren(...(isOpen ? ["Next attempt ", until.node, " · "] : []),
-        formatCount(breaker.failures, "consecutive failure"));
+      const problem = breaker.key_refused ? "Refuses its key" : formatCount(breaker.failures, "consecutive failure");
+      details.replaceChildren(...(isOpen ? ["Next attempt ", until.node, " · "] : []), problem);
     },
   };
 }

@@ -125,7 +125,22 @@ def test_enrichment_is_explained_by_attempt(attempt: int, expected: tuple[Any, .
     assert explain_decision(policy="enrichment", attempt=attempt) == expected
 
 
-@pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
+@pytest.mark.parametrize(
+    ("attempt", "expected"),
+    [
+        (0, ("transient", "retry", "pending", 10, 1, 7, True)),
+        (6, ("transient", "retry", "pending", 8 * 3600, 7, 7, True)),
+        (7, ("transient", "mark_as_blocked", "blocked", None, 8, 7, True)),
+    ],
+)
+def test_standard_is_explained_for_a_task_without_a_subject(
+    attempt: int, expected: tuple[Any, ...]
+) -> None:
+    decision = explain_decision(policy="standard", attempt=attempt, code="ECONNREFUSED")
+    assert decision == expected
+
+
+@pytest.mark.parametrize("policy", ["omega", "agent", "enrichment", "standard"])
 def test_a_budget_failure_waits_until_midnight(policy: str) -> None:
     response = explain(policy=policy, code="budget_exceeded", attempt=7, now=NOW + HOUR)
     assert (response["category"], response["action"], response["delay_seconds"]) == (

@@ -69,7 +69,7 @@ def explain_failure(
     """Return the diagnosis and the decision as JSON.
 
     The subject is assumed to have failed as often as the task, and the code of a used-up budget to
-    come from Duecourse itself.
+    come from Duecourse itself. If the policy has other delays for subjects, the task has none.
     """
     policy, attempt = request.policy, request.attempt
     diagnosis = diagnose(request.failure, policy)
@@ -80,7 +80,9 @@ def explain_failure(
         budget_resets_at=budget_resets_at,
         has_spec=request.has_spec,
         is_over_budget=request.failure.code == BUDGET_EXCEEDED_CODE,
-        subject=Subject(id="explained", failure_count=attempt),
+        subject=None
+        if policy.has_subject_delays
+        else Subject(id="explained", failure_count=attempt),
     )
     decision = decide(request.failure, diagnosis, policy, context)
     return {

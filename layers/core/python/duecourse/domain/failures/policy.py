@@ -104,6 +104,10 @@ class Policy:
         return Action.GIVE_UP if steps <= {Action.GIVE_UP, None} else Action.MARK_AS_BLOCKED
 
     @property
+    def has_subject_delays(self) -> bool:
+        return any(one.subject_delays for one in self.categories.values())
+
+    @property
     def fallback_category(self) -> Category:
         return self.categories[self.fallback]
 

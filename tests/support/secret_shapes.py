@@ -18,7 +18,7 @@ COMMANDS = (
     "gh auth login --with-token <<< {}",
     "ssh-keygen -t ed25519 -N {} -f key",
     "ssh-keygen -P '{} x' -f key",
-    "ansible-playbook --extra-vars '{\"vault_pass\":\"{}\"}'",
+    'ansible-playbook --extra-vars \'{"vault_pass":"{}"}\'',
     "mount -o user=ada,pass={} //files/x /mnt",
     "tool --password {}",
     "tool --password={}",

@@ -56,8 +56,8 @@ def locate(text: str) -> str | None:
         ("[vite:vue] src/App.vue (33:5): Element is missing end tag.", "src/App.vue:33"),
         ("lua5.4: tide.lua:5: attempt to index a nil value", "tide.lua:5"),
         (
-            "Error: failed to parse quay/values.yaml: error converting YAML to JSON: yaml: line 31: x",
-            "quay/values.yaml:31",
+            "Error: failed to parse quay/a.yaml: error converting YAML to JSON: yaml: line 31: x",
+            "quay/a.yaml:31",
         ),
         (
             "Location   : sql/V2__tide.sql (/srv/sql/V2__tide.sql)\nLine       : 8\nStatement  : x",

@@ -36,7 +36,7 @@ _NAMES_OF_TOKENS = (
     r"(?!s(?![a-z])|i[sz]|[_-]?(?:count|limit|type|usage|length|budget|per|bucket|index|ttl|class))"
 )
 # The letters before `pass` in db, user, smtp, mysql, root, admin, ssh, become, sudo, redis, mail,
-# proxy, ldap, api, postgres, store and vault. Other names, such as `bypass`, do not hold a password.
+# proxy, ldap, api, postgres, store and vault. Others, such as `bypass`, do not hold a password.
 _LAST_LETTERS = "(?:db|er|tp|ql|ot|in|sh|me|do|is|il|xy|ap|pi|es|re|lt)"
 _NAMES_OF_PASSWORDS = (
     rf"pass(?:word|wd|phrase|code|(?<={_LAST_LETTERS}_pass)(?![a-z])"

@@ -22,7 +22,8 @@ _ASIDE = re.compile(
 )
 # Lines that name their place before they say that it is not that of an error.
 _PLACE_OF_WARNING = re.compile(
-    r".{0,300}(?::|:\d{1,7} -) (?:[Nn]ote|[Ww]arning|Warnung|remark|NOTICE|WARNING|[WCR]\d{4})(?: \w{1,12})?:"
+    r".{0,300}(?::|:\d{1,7} -) (?:[Nn]ote|[Ww]arning|Warnung|remark|NOTICE|WARNING|[WCR]\d{4})"
+    r"(?: \w{1,12})?:"
     r"|.{0,300}:\d{1,7}: (?:\w{0,60}Warning:|\[(?:debug|info|trace)\])"
 )
 # Lines that belong to the error or the warning above them.

@@ -8,7 +8,8 @@ from duecourse.domain.text.redaction import redact
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from tests.support.secret_shapes import COMMANDS, FILES, HEADERS_AND_URLS
+from tests.support.secret_file_shapes import FILES
+from tests.support.secret_shapes import COMMANDS, HEADERS_AND_URLS
 from tests.support.token_shapes import TOKENS, WORD
 
 LIMIT = 16_000

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 HARMLESS_COMMANDS = (
+    "redis-cli -a is deprecated",
+    "net use lists the connections /user: is optional",
+    "ssh-keygen -N is the new passphrase",
     "--password is required",
     "error: option --password requires an argument",
     "error: the --token flag is deprecated, use --token-file instead",
@@ -58,6 +61,12 @@ HARMLESS_COMMANDS = (
     "user login with password authentication failed",
 )
 HARMLESS_TEXTS = (
+    "Unknown column 'password' in 'field list'",
+    "password is 'required'",
+    "password      varchar(255)",
+    "token      expires at noon",
+    "REQUIRES_AUTH=true",
+    "the field password 'short' failed",
     "invalid token",
     "unexpected token 'x'",
     "Unexpected token } in JSON at position 12",

@@ -8,7 +8,8 @@ import pytest
 from duecourse.domain.text.redaction import redact
 
 from tests.support.harmless_messages import HARMLESS_COMMANDS, HARMLESS_TEXTS
-from tests.support.secret_shapes import COMMANDS, FILES, HEADERS_AND_URLS
+from tests.support.secret_file_shapes import FILES
+from tests.support.secret_shapes import COMMANDS, HEADERS_AND_URLS
 from tests.support.token_shapes import TOKENS
 
 LIMIT = 16_000

@@ -53,6 +53,16 @@ def locate(text: str) -> str | None:
             "quay/templates/pod.yaml:38",
         ),
         ('{"stack":"main.f()\\n\\t/srv/tide.go:88 +0x1d"}', "/srv/tide.go:88"),
+        ("[vite:vue] src/App.vue (33:5): Element is missing end tag.", "src/App.vue:33"),
+        ("lua5.4: tide.lua:5: attempt to index a nil value", "tide.lua:5"),
+        (
+            "Error: failed to parse quay/a.yaml: error converting YAML to JSON: yaml: line 31: x",
+            "quay/a.yaml:31",
+        ),
+        (
+            "Location   : sql/V2__tide.sql (/srv/sql/V2__tide.sql)\nLine       : 8\nStatement  : x",
+            "sql/V2__tide.sql:8",
+        ),
         ('["  File \\"/var/task/tide.py\\", line 14, in f\\n"]', "/var/task/tide.py:14"),
         (
             "lua: tide.lua:7: x\n\ttide.lua:7: in function 'f'\n\ttide.lua:12: in main chunk",
@@ -133,6 +143,7 @@ def test_java_frames_of_libraries_are_skipped() -> None:
         "see a.ts:1\nor b.ts:9",  # ambiguous
         "connect ECONNREFUSED 127.0.0.1:5432",
         "https://packages.example.org:443/x timed out",
+        "Error: 401 Unauthorized. See docs/setup.md:14 for how to sign in",
         "Makefile:62: recipe for target 'x' failed",
         "    at node:internal/main/run_main_module:28:49",
         "it failed",
@@ -148,6 +159,8 @@ def test_an_ambiguous_or_missing_location_is_none(text: str) -> None:
     [
         "a.c:1:2: warning: x\n",
         "A.cs(8,13): warning CS0168: x [A.csproj]",
+        "src/a.ts:10:5 - warning TS6133: x",
+        "  /srv/a.py:10:5 - warning: x (reportUnused)",
         "[WARNING] /srv/A.java:[50,18] x is deprecated",
         "::warning file=a.ts,line=3::x",
         "warning: x\n --> src/a.rs:2:7",

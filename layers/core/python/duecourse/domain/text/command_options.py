@@ -61,6 +61,17 @@ OPTION_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
         rf"((?:config(?:ure)?{WORD_GAP}set|set(?:env|x))(?:{WORD_GAP}--[\w-]{{1,40}}){{0,2}}{WORD_GAP}"
         rf"(?=[^\s\"'=]{{0,100}}?{SECRET_NAME})[^\s\"'=]{{1,140}}+{VALUE_GAP}{_UNLESS_WORDS}){VALUE}",
     ),
+    (  # PowerShell
+        ("securestring",),
+        rf"(convertto-securestring(?:{WORD_GAP}-string)?{VALUE_GAP}(?![-$])){VALUE}",
+    ),
+    (
+        ("credential(",),
+        rf"((?:ps|network)credential\(\s{{0,4}}{QUOTE}[^\"'\r\n]{{1,100}}{QUOTE},\s{{0,4}}"
+        rf"(?P<quote>{QUOTE})){QUOTED_VALUE}",
+    ),
+    (("/pass:",), rf"((?<!\S)/pass:(?P<quote>{QUOTE})?){VALUE}"),
+    ((",pass=",), rf"((?<!\w)user(?:name)?=[^\s,]{{1,100}},pass=){BARE_VALUE}"),
     (("authtoken",), rf"(authtoken{VALUE_GAP}{_UNLESS_WORDS}){VALUE}"),
     (
         ("login", "snyk"),
@@ -85,15 +96,18 @@ OPTION_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
         r"((?:echo|printf)[ \t]{1,8}(?:-n[ \t]{1,8})?)(?!-)[^|\r\n]{1,300}+(?=\|[^\r\n]{0,120}?"
         r"(?:sudo (?:-\w{1,4} ){0,3}-s|chpasswd|passwd|-stdin|--with-token))",
     ),
-    (("<<<",), r"(stdin[^\r\n<]{0,100}+<<<[ \t]{0,4})[^\r\n]{1,400}+"),
+    (("<<<",), r"((?:stdin|--with-token)[^\r\n<]{0,100}+<<<[ \t]{0,4})[^\r\n]{1,400}+"),
 )
+
+
+_IS_DESCRIBED = r"(?!(?:is|or|and|has|was|must|requires|option|flag|argument)(?!\S))"
 
 
 def _value_of(options: str) -> str:
     """Match the value of short options, which follows after a blank or directly."""
     return (
         rf"({_START}-(?:{options})(?:{VALUE_GAP}|(?P<argument>{QUOTE})(?![\s,\])}}:.;]|$))?)(?!-|\d+:\d)"
-        rf"{ARGUMENT_VALUE}"
+        rf"{_IS_DESCRIBED}{ARGUMENT_VALUE}"
     )
 
 
@@ -130,6 +144,15 @@ COMMAND_PATTERNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("redis-cli", "valkey-cli", "keydb-cli"), r"(?:redis|valkey|keydb)-cli", _value_of("a")),
     (("-cli",), r"(?:redis|valkey)-cli", rf"((?<![\w-])(?i:auth){VALUE_GAP}(?!-)){VALUE}"),
     (("ldap",), r"ldap(?:search|add|mod|del|whoami|passwd|compare|exop)", _value_of("w")),
+    (("ssh-keygen",), r"ssh-keygen", _value_of("[NP]")),
+    (("psexec", "winrm"), r"psexec|evil-winrm", _value_of("p")),
+    (("schtasks",), r"schtasks", rf"((?<!\S)(?i:/r?p){VALUE_GAP}(?![*/])){VALUE}"),
+    (  # the password is before or after the user
+        ("net use",),
+        r"(?<!\w)net use",
+        r"(\\\S{1,200}[ \t]{1,8}(?:/user:\S{1,100}[ \t]{1,8}(?!/)"
+        rf"|(?=[^\s/]\S{{0,200}}[ \t]{{1,8}}/user:)))(?!\*){BARE_VALUE}",
+    ),
     (("ldappasswd",), r"ldappasswd", _value_of("[as]")),
     (("smb", "rpcclient"), r"smb\w{3,6}|rpcclient", _after("U|-user", "%")),
     (

@@ -36,8 +36,8 @@ _NAMES_OF_TOKENS = (
     r"(?!s(?![a-z])|i[sz]|[_-]?(?:count|limit|type|usage|length|budget|per|bucket|index|ttl|class))"
 )
 # The letters before `pass` in db, user, smtp, mysql, root, admin, ssh, become, sudo, redis, mail,
-# proxy, ldap, api, postgres and store. Other names, such as `bypass`, do not hold a password.
-_LAST_LETTERS = "(?:db|er|tp|ql|ot|in|sh|me|do|is|il|xy|ap|pi|es|re)"
+# proxy, ldap, api, postgres, store and vault. Others, such as `bypass`, do not hold a password.
+_LAST_LETTERS = "(?:db|er|tp|ql|ot|in|sh|me|do|is|il|xy|ap|pi|es|re|lt)"
 _NAMES_OF_PASSWORDS = (
     rf"pass(?:word|wd|phrase|code|(?<={_LAST_LETTERS}_pass)(?![a-z])"
     r"|(?<=dbpass)(?![a-z])|(?<=smtppass)(?![a-z])|(?<=[?&;]pass)(?==)"
@@ -82,9 +82,10 @@ NAMED_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
         rf"({_AMBIGUOUS_NAME}(?:{QUOTE}[ \t]{{0,4}}:[ \t]{{0,4}}(?P<quote>{QUOTE})"
         rf"|=(?=[^\s=>\"']))){VALUE}",
     ),
-    (  # .npmrc
+    (  # .npmrc, and variables of other programs
         ("_auth",),
-        rf"((?<!\w)_auth[ \t]{{0,4}}=[ \t]{{0,4}}(?P<quote>{QUOTE})?){VALUE}",
+        r"((?<![a-z])(?:redis|basic|http|proxy|registry|smtp|mqtt)?_auth[ \t]{0,4}=[ \t]{0,4}"
+        rf"(?P<quote>{QUOTE})?(?={UNLESS_SENTENCE})){VALUE}",
     ),
     (  # Docker's config.json. A shorter value without digits is the name of a method.
         ("auth",),
@@ -104,7 +105,7 @@ NAMED_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("bearer",),
-        rf"(bearer[ \t:=]{{1,20}}+)(?!(?:{EMPTY_VALUES}|{SENTENCE_WORDS}"
+        rf"(bearer(?:[ \t:=]{{1,20}}+|%20))(?!(?:{EMPTY_VALUES}|{SENTENCE_WORDS}"
         rf"|tokens?|auth|schemes?|realm|headers?|credentials?){VALUE_END}|realm=|error=){BARE_VALUE}",
     ),
     (  # .netrc, and nmcli
@@ -117,12 +118,22 @@ NAMED_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
         r"((?:requirepass|masterauth|bindpw|rootpw)(?:[ \t]{0,4}[=:]{1,2}[ \t]{0,4}|[ \t]{1,20})"
         rf"(?P<quote>{QUOTE})?(?={UNLESS_SENTENCE})){VALUE}",
     ),
+    (  # a table of names and values
+        ("key", "secret", "token", "pass", "pwd"),
+        rf"({SECRET_NAME}(?:[ \t]{{2,40}}|\t))(?=[^\s\d]{{0,100}}\d)(?=[^\sa-z]{{0,100}}[a-z])"
+        r"(?!\d{4}-\d\d)[^\s\"'`,;|()]{6,200}+(?=[ \t]{0,20}(?:[\r\n]|\Z))",
+    ),
+    (
+        ("pass",),
+        rf"(pass(?:word|wd|phrase)[ \t](?:is|was):?[ \t](?P<quote>{QUOTE})"
+        rf"(?=[^\"'`\s]{{0,60}}\d)){QUOTED_VALUE}",
+    ),
     (("userpassword::",), rf"(userpassword::[ \t]{{0,4}}){BARE_VALUE}"),  # LDIF
     (  # SQL
         ("identified ", " password "),
         r"((?:identified(?:\s{1,4}with\s{1,4}\w{1,60})?\s{1,4}(?:by|as)|(?:with|encrypted"
         r"|(?:user|role)\s{1,4}\S{1,100})\s{1,4}password)\s{1,4}"
-        rf"(?P<quote>{QUOTE})){QUOTED_VALUE}",
+        rf"(?:=\s{{0,4}})?n?(?P<quote>{QUOTE})){QUOTED_VALUE}",
     ),
     (  # .pgpass: host, port, database, user, password. An IPv6 address has another beginning.
         (":",),

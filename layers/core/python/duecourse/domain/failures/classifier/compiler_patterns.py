@@ -54,7 +54,7 @@ REMARK_PATTERNS = (
     (MatchStyle.REMARK, rf"^(?:\S{{1,40}}: )?{FILE}: (?:line )?{LINE}: "),
     (
         MatchStyle.REMARK,
-        rf"^(?:> |psql:|\w{{1,12}}: )?{FILE}:{LINE}{COLUMN}:"
+        rf"^(?:> |psql:|[\w.]{{1,12}}: )?{FILE}:{LINE}{COLUMN}:"
         r"(?! ?(?:recipe for|\d|note|warning|in (?:function|main|local|method|field|upvalue)"
         r"|in [`']))",
     ),
@@ -63,7 +63,8 @@ REMARK_PATTERNS = (
     (MatchStyle.REMARK, rf"\bin '(?P<file>[^']{{1,300}})': line {LINE}, column "),
     (MatchStyle.REMARK, rf"\bat line {LINE} in file: '(?P<file>[^']{{1,300}})'"),
     (MatchStyle.REMARK, rf"\bon line {LINE} of {FILE}(?!\w)"),
-    (MatchStyle.REMARK, rf"\bparsing {FILE}: .{{0,100}}yaml: line {LINE}:"),
+    # Helm's "parse error on" counts the lines of the rendered template.
+    (MatchStyle.REMARK, rf"(?:^|(?<!error on)\s){FILE}: (?:.{{0,100}} )?yaml: line {LINE}\b"),
     (MatchStyle.REMARK, rf"\b(?:file|[Ss]cript) '(?P<file>[^']{{1,300}})' line: {LINE}$"),
     (MatchStyle.REMARK, rf"@ {FILE}, line {LINE}, column "),
     (MatchStyle.REMARK, rf"(?:^|\s){FILE} \(Line: {LINE}, Col: \d"),
@@ -71,7 +72,7 @@ REMARK_PATTERNS = (
     (MatchStyle.REMARK, rf"\b(?:template: |parse error at \(){FILE}:{LINE}[:)]"),
     (MatchStyle.REMARK, rf"^At {FILE}:{LINE} char:"),
     (MatchStyle.REMARK, rf"^file: {FILE}:{LINE}:"),
-    (MatchStyle.REMARK, rf"^{FILE} \({LINE}:\d{{1,6}}\)$"),
+    (MatchStyle.REMARK, rf"^{FILE} \({LINE}:\d{{1,6}}\)(?:: |$)"),
     (MatchStyle.REMARK, rf"^Loc: \[{FILE}\({LINE}\)\]"),
     (MatchStyle.REMARK, rf"^{FILE}\|{LINE}\|"),
     (MatchStyle.REMARK, rf"\bin {FILE}:{LINE}$"),

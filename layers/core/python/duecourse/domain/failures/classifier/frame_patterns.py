@@ -61,6 +61,6 @@ FRAME_PATTERNS = (
 
 MENTION_PATTERNS = (
     (MatchStyle.MENTION, rf"\({FILE}:{LINE}{COLUMN}\)$"),
-    (MatchStyle.MENTION, rf"(?:^|[\s(]){FILE}:{LINE}{COLUMN}(?=[\s,;)\].]|$)"),
+    (MatchStyle.MENTION, rf"(?:^|[\s(])(?<!See ){FILE}:{LINE}{COLUMN}(?=[\s,;)\].]|$)"),
     (MatchStyle.MENTION, rf"(?:^|\s){FILE}#L{LINE}\b"),
 )

@@ -23,6 +23,8 @@ _LISTINGS = (
         rf"Syntax Error while loading YAML script, {FILE}$",
         rf"Note: The error .{{1,60}}: line {LINE},",
     ),
+    # Flyway
+    (rf"Location\s{{1,9}}: {FILE}(?: \(|$)", rf"Line\s{{1,9}}: {LINE}$"),
     # Elm
     (rf"-- [A-Z ]{{3,60}} -{{3,200}} {FILE}$", rf"{LINE}\|"),
 )
@@ -45,7 +47,7 @@ class ListingReader:
     def read(self, line: str) -> SourceMatch | None:
         if self._row is not None and line[:1] in _ROW_STARTS and (found := self._row.match(line)):
             return SourceMatch(self._file, int(found["line"]), MatchStyle.ERROR)
-        if "." in line[-13:]:
+        if "." in line[-13:] or line.startswith("Location"):
             self._read_heading(line)
         return None
 

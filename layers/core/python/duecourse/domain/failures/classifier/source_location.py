@@ -22,11 +22,13 @@ _ASIDE = re.compile(
 )
 # Lines that name their place before they say that it is not that of an error.
 _PLACE_OF_WARNING = re.compile(
-    r".{0,300}: (?:[Nn]ote|[Ww]arning|Warnung|remark|NOTICE|WARNING|[WCR]\d{4})(?: \w{1,12})?:"
+    r".{0,300}(?::|:\d{1,7} -) (?:[Nn]ote|[Ww]arning|Warnung|remark|NOTICE|WARNING|[WCR]\d{4})"
+    r"(?: \w{1,12})?:"
     r"|.{0,300}:\d{1,7}: (?:\w{0,60}Warning:|\[(?:debug|info|trace)\])"
 )
 # Lines that belong to the error or the warning above them.
 _CONTINUATION = re.compile(r"-->|─ |on \S{1,300} line \d|with [\w.\[\]\"-]{1,200},$")
+_CAUSE = re.compile(r"Caused by: |\[cause\]: ")
 _OCAML_WARNING = re.compile(r"Warning \d{1,4} \[")
 _PYTEST_HEADER = re.compile(r"_{3,100} \S.{0,200} _{3,100}$")
 _WARNING_PREFIX = re.compile(r"(?i:\bwarn)|^W\d{4} ")
@@ -57,12 +59,19 @@ def find_source_matches(lines: Sequence[Line]) -> list[SourceMatch]:
             continue
         place = listing.read(line.text)
         if place is None and line.kind is not LineKind.CODE:
-            context.advance(line.text)
+            context.advance(line)
             if matches and _OCAML_WARNING.match(line.text):
                 matches.pop()
             place = _match_unless_warning(line, context)
         if place is not None:
-            matches.append(replace(place, failed_test=context.failed_test))
+            matches.append(
+                replace(
+                    place,
+                    failed_test=context.failed_test,
+                    trace=context.trace,
+                    cause=context.cause,
+                )
+            )
     return matches
 
 
@@ -72,11 +81,22 @@ class _Context:
     def __init__(self) -> None:
         self.is_aside = False
         self.failed_test = 0
+        self.trace = 0
+        self.cause = 0
+        self._is_in_frames = False
 
-    def advance(self, text: str) -> None:
-        self.failed_test += _PYTEST_HEADER.match(text) is not None
-        if not _CONTINUATION.match(text):
-            self.is_aside = _ASIDE.match(text) is not None
+    def advance(self, line: Line) -> None:
+        self.failed_test += _PYTEST_HEADER.match(line.text) is not None
+        self._advance_trace(line)
+        if not _CONTINUATION.match(line.text):
+            self.is_aside = _ASIDE.match(line.text) is not None
+
+    def _advance_trace(self, line: Line) -> None:
+        if _CAUSE.match(line.text):
+            self.cause += 1
+        elif line.kind is LineKind.PROSE and self._is_in_frames:
+            self.trace, self.cause = self.trace + 1, 0
+        self._is_in_frames = line.kind is LineKind.FRAME
 
 
 def _match_unless_warning(line: Line, context: _Context) -> SourceMatch | None:
@@ -97,6 +117,10 @@ def _choose_match(style: MatchStyle, own: Sequence[SourceMatch]) -> SourceMatch 
         return [match for match in own if match.failed_test == first][-1]
     if style is MatchStyle.MENTION:
         return own[0] if len({(_basename(match), match.line) for match in own}) == 1 else None
+    if style is MatchStyle.FRAME:
+        # The frames of the root cause come last; those before only wrap it.
+        chain = [match for match in own if match.trace == own[0].trace]
+        return max(chain, key=lambda match: match.cause)
     return own[0]
 
 

@@ -25,6 +25,7 @@ class SourceMatch:
     """`frame`: the function, package or application that a stack frame names.
 
     `failed_test`: the number of the failed test in pytest's report that it belongs to.
+    `trace`, `cause`: the number of the stack trace, and of the cause within it (0: the outermost).
     """
 
     file: str
@@ -32,3 +33,5 @@ class SourceMatch:
     style: MatchStyle
     frame: str = ""
     failed_test: int = 0
+    trace: int = 0
+    cause: int = 0

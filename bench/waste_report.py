@@ -36,7 +36,7 @@ class Figures:
 
     strategy: str
     wasted: float
-    asked: float
+    people_asked: float
     recovered: float
     mean: float | None
     median: float | None
@@ -67,7 +67,7 @@ def measure(name: str, incidents: Sequence[Incident], play: Player) -> Figures:
     return Figures(
         strategy=name,
         wasted=1_000 * fmean(one.wasted for one in outcomes),
-        asked=1_000 * fmean(one.has_asked for one in outcomes),
+        people_asked=1_000 * fmean(one.has_asked for one in outcomes),
         recovered=len(recoveries) / can_end if can_end else 1.0,
         mean=_aggregate(fmean, times),
         median=_aggregate(median, times),
@@ -112,7 +112,7 @@ def _cells(figures: Figures) -> tuple[str, ...]:
     return (
         figures.strategy,
         f"{figures.wasted:,.0f}",
-        f"{figures.asked:,.0f}",
+        f"{figures.people_asked:,.0f}",
         f"{figures.recovered:.2f}",
         *(_format_time(seconds) for seconds in times),
     )

@@ -65,11 +65,11 @@ def simulate(strategy: Strategy, incident: Incident) -> Outcome:
     return Outcome(wasted)
 
 
-def _answer(cause: Cause, asked_at: timedelta, retry: int, wasted: int) -> Outcome:
+def _answer(cause: Cause, blocked_after: timedelta, retry: int, wasted: int) -> Outcome:
     """Let the person clear the cause and retry once, or cancel what can never succeed."""
     if not cause.can_end:
         return Outcome(wasted, has_asked=True)
-    at = asked_at + cause.person_after
+    at = blocked_after + cause.person_after
     if cause.person_clears or cause.is_over(at, retry):
         return Outcome(wasted, has_asked=True, recovered_after=at)
     return Outcome(wasted + 1, has_asked=True)

@@ -213,7 +213,7 @@ def test_the_figures_are_per_thousand_failures_and_of_those_that_can_end() -> No
     causes = [waiting(MINUTE), waiting(3 * MINUTE), waiting(HOUR), NEVER]
     incidents = [incident(cause) for cause in causes]
     figures = measure("fixed", incidents, partial(simulate, FIXED))
-    assert (figures.wasted, figures.asked) == (1_750, 0)
+    assert (figures.wasted, figures.people_asked) == (1_750, 0)
     assert figures.recovered == pytest.approx(2 / 3)
     assert (figures.mean, figures.median) == (180, 180)
     assert figures.delay_mean == 60

@@ -111,6 +111,7 @@ INVARIANTS = (
     Invariant("no run is taken for crashed without a fault", dispatch.crashes_explained),
     Invariant("no retry beyond the limit", dispatch.retries_limited),
     Invariant("a retry waits as long as it was asked to", dispatch.retries_wait_as_asked),
+    Invariant("what only a person can clear is not retried", dispatch.persons_asked_at_once),
     Invariant("a series runs each occurrence in reach", series.occurrences_follow),
     Invariant("a series begins and goes on as its rule says", series.series_continues),
     Invariant("a committed result is told to others", effects.emitted),

@@ -91,6 +91,14 @@ RECOVERY_MUTANTS: Mapping[str, Mutant] = {
             "earliest = timedelta(0)",
         ),
     ),
+    "person-not-asked": Mutant(
+        "a failure that only a person can clear is retried",
+        SourceEdit(
+            "duecourse.domain.failures.decision",
+            "diagnosis.kind.clears_by is ClearsBy.PERSON and context.origin in _ORIGINS_OF_WORK",
+            "False",
+        ),
+    ),
     "one-retry-more": Mutant(
         "a task is retried once more than its limit",
         SourceEdit(

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 
 from duecourse.app import stores
 from duecourse.domain.failures.policy import LimitUnit
+from duecourse.domain.origin import Origin
+from duecourse.domain.tasks.failure_kind import ClearsBy
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text
@@ -77,6 +79,17 @@ def retries_wait_as_asked(observed: Observed) -> Iterator[str | None]:
             waited = new.next_retry_at - new.run.started_at
             text = f"task {observed.name_of(new.id)}: retry {waited} after the start of its run"
             yield None if waited >= note.retry_after else f"{text}, not {note.retry_after}"
+
+
+def persons_asked_at_once(observed: Observed) -> Iterator[str | None]:
+    """What only a person can clear is not retried. A task whose provider is paused waits."""
+    for old, new in changes_of_tasks(observed):
+        note = new.run.diagnosis if new.run else None
+        is_reported = old.status is Status.IN_PROGRESS and note is not None and note.counted
+        if is_reported and note is not None and note.origin in (Origin.WORK, Origin.ANSWER):
+            is_persons = new.last_error_clears_by is ClearsBy.PERSON
+            text = f"task {observed.name_of(new.id)} is retried after {new.last_error_kind}"
+            yield text if is_persons and new.next_retry_at is not None else None
 
 
 def _is_start(old: Task, new: Task | None) -> bool:

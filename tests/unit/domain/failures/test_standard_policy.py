@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.support.builders.failures import BOOM, a_subject, builtin_policies
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 
-MILLISECOND, SECOND = timedelta(milliseconds=1), timedelta(seconds=1)
+SECOND = timedelta(seconds=1)
 STANDARD = builtin_policies()["standard"]
 WAITING = (
     *(Kind.NETWORK, Kind.SERVER_ERROR, Kind.RATE_LIMIT, Kind.CONFLICT, Kind.CAPACITY),
@@ -98,12 +98,20 @@ def test_an_own_budget_uses_up_no_retry(attempt: int) -> None:
     assert (decision.action, decision.retry_count) == (Action.WAIT_FOR_BUDGET, attempt)
 
 
+@given(seed=st.text(max_size=10), minutes=st.integers(0, 3_000), attempt=st.integers(0, 6))
+def test_no_retry_comes_after_the_deadline(seed: str, minutes: int, attempt: int) -> None:
+    first_failed_at = NOW - minutes * MINUTE
+    decision = decide_kind(Kind.NETWORK, attempt, first_failed_at=first_failed_at, jitter_seed=seed)
+    assert decision.due_at is None or decision.due_at <= first_failed_at + DAY
+
+
 @pytest.mark.parametrize(
-    ("first_failed_ago", "is_retried"),
-    [(DAY - MINUTE, True), (DAY - MINUTE + MILLISECOND, False)],
+    ("since", "is_retried"), [(DAY - MINUTE, True), (DAY - SECOND, False), (DAY, False)]
 )
-def test_no_retry_comes_after_the_deadline(first_failed_ago: timedelta, is_retried: bool) -> None:
-    decision = decide_kind(Kind.NETWORK, 1, first_failed_at=NOW - first_failed_ago)
+def test_a_retry_that_would_come_after_the_deadline_asks_a_person(
+    since: timedelta, is_retried: bool
+) -> None:
+    decision = decide_kind(Kind.NETWORK, 1, first_failed_at=NOW - since)
     assert decision.status is (Status.PENDING if is_retried else Status.BLOCKED)
 
 

@@ -75,14 +75,15 @@ def decide(
     subject = _update_subject(failure, diagnosis, category, context, delay, is_blamed=is_blamed)
     is_counted = context.is_attempted and not _waits_for_own_budget(category, context)
     limit = _retry_limit(category, context)
-    action = _choose_action(diagnosis, category, policy, context, delay)
+    retry_at = jittered_due_at(delay, category, policy, context)
+    action = _choose_action(diagnosis, category, policy, context, retry_at)
     if subject is not None and subject.is_given_up:
         action = Action.GIVE_UP
     if context.is_indeterminate and action in (Action.GIVE_UP, Action.MARK_AS_BLOCKED):
         action = Action.ASK_PERSON
     status = _status_after(action)
     is_retried = status is Status.PENDING
-    due_at = jittered_due_at(delay, category, policy, context) if is_retried else None
+    due_at = retry_at if is_retried else None
     is_budget_wait = action is Action.WAIT_FOR_BUDGET
     is_adapted = adapted is not None and is_retried and delay.delay == adapted.delay
     return Decision(
@@ -144,7 +145,7 @@ def _choose_action(
     category: Category,
     policy: Policy,
     context: FailureContext,
-    delay: RetryDelay,
+    retry_at: datetime,
 ) -> Action:
     if context.is_human_required:
         return Action.ASK_PERSON
@@ -156,16 +157,16 @@ def _choose_action(
         return _ACTION_BY_ORIGIN[context.origin]
     if diagnosis.kind.clears_by is ClearsBy.PERSON and context.origin in _ORIGINS_OF_WORK:
         return Action.ESCALATE_TO_HUMAN
-    return _choose_retry(category, policy, context, delay)
+    return _choose_retry(category, policy, context, retry_at)
 
 
 def _choose_retry(
-    category: Category, policy: Policy, context: FailureContext, delay: RetryDelay
+    category: Category, policy: Policy, context: FailureContext, retry_at: datetime
 ) -> Action:
     # A limit in runs includes the failed run: with a limit of 3, the third failure is final.
     spent = context.retry_count + (policy.limit_unit is LimitUnit.RUNS)
     is_spent = spent >= _retry_limit(category, context)
-    is_over = is_spent or _is_past_deadline(category, context, delay)
+    is_over = is_spent or _is_past_deadline(category, context, retry_at)
     if is_over and not _waits_for_own_budget(category, context):
         return category.at_limit or policy.final_action
     if category.until_budget_clears:
@@ -179,12 +180,12 @@ def _choose_retry(
     return step
 
 
-def _is_past_deadline(category: Category, context: FailureContext, delay: RetryDelay) -> bool:
+def _is_past_deadline(category: Category, context: FailureContext, retry_at: datetime) -> bool:
     """Return whether the retry would come too long after the first failure."""
     if category.deadline is None:
         return False
     first_failed_at = context.first_failed_at or context.failed_at
-    return context.failed_at + delay.delay > first_failed_at + category.deadline
+    return retry_at > first_failed_at + category.deadline
 
 
 def _status_after(action: Action) -> Status:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_DELAY = timedelta(hours=24)
 MIN_RETRY_AFTER = timedelta(minutes=1)
 NOT_ATTEMPTED_DELAY = timedelta(minutes=1)
-SUBJECT_JITTER = 0.1  # the largest share of a subject's cooldown that is added to it
+MAX_JITTER = 0.1  # the largest share that is added to a subject's cooldown, or to `MAX_DELAY`
 
 
 def adapt_policy_delay(category: Category, context: FailureContext) -> AdaptedDelay | None:
@@ -67,16 +67,17 @@ def jittered_due_at(
 ) -> datetime:
     """Return when the retry is due.
 
-    With full jitter at any time up to the policy's delay, but not before the server's time. Tasks
-    of a subject never come before its cooldown ends.
+    With full jitter at any time up to the policy's delay, counted from the server's time if there
+    is one. Tasks of a subject never come before its cooldown ends.
     """
     fraction = stable_fraction(context.jitter_seed)
     # A budget needs no jitter: it admits only as many tasks as it can pay for.
     if category.until_budget_clears:
         return context.failed_at + delay.delay
     if policy.has_full_jitter and not delay.is_subjects:
-        return context.failed_at + delay.earliest + delay.own * fraction
-    jitter = SUBJECT_JITTER if policy.has_full_jitter else policy.jitter
+        latest = min(delay.earliest + delay.own, MAX_DELAY * (1 + MAX_JITTER))
+        return context.failed_at + delay.earliest + (latest - delay.earliest) * fraction
+    jitter = MAX_JITTER if policy.has_full_jitter else policy.jitter
     return context.failed_at + delay.delay * (1 + jitter * fraction)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from duecourse.domain.failures.retry_delay import SUBJECT_JITTER, stable_fraction
+from duecourse.domain.failures.retry_delay import MAX_JITTER, stable_fraction
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.limits.channel_breaker import MAX_CHANNEL_WAIT
 from duecourse.domain.limits.circuit_breaker import Rejected
@@ -99,4 +99,4 @@ def _subject_cooldown_until(
     if subject is None or subject.is_given_up or not subject.is_cooling_down(now):
         return None
     until = subject.cooldown_until or now
-    return until + (until - now) * SUBJECT_JITTER * stable_fraction(task_id)
+    return until + (until - now) * MAX_JITTER * stable_fraction(task_id)

@@ -33,6 +33,7 @@ _KEY_PREFIXES = (
 _KEY_NAMES = "key(?:" + "|".join(rf"(?<={o}key)|(?<={o}[_ .-]key)" for o in _KEY_PREFIXES) + ")"
 _NAMES_OF_TOKENS = (
     r"token(?<!expected token)(?<!illegal token)(?<!current token)(?<!next token)(?<!near token)"
+    r"(?<!publickeytoken)"  # of a .NET assembly
     r"(?!s(?![a-z])|i[sz]|[_-]?(?:count|limit|type|usage|length|budget|per|bucket|index|ttl|class))"
 )
 # The letters before `pass` in db, user, smtp, mysql, root, admin, ssh, become, sudo, redis, mail,

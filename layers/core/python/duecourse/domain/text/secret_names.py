@@ -85,8 +85,8 @@ NAMED_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (  # .npmrc, and variables of other programs
         ("_auth",),
-        r"((?<![a-z])(?:redis|basic|http|proxy|registry|smtp|mqtt)?_auth[ \t]{0,4}=[ \t]{0,4}"
-        rf"(?P<quote>{QUOTE})?(?={UNLESS_SENTENCE})){VALUE}",
+        r"((?<![a-z])(?:redis(?:cli)?|basic|http|proxy|registry|smtp|mqtt)?_auth"
+        rf"[ \t]{{0,4}}=[ \t]{{0,4}}(?P<quote>{QUOTE})?(?={UNLESS_SENTENCE})){VALUE}",
     ),
     (  # Docker's config.json. A shorter value without digits is the name of a method.
         ("auth",),

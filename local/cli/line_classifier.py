@@ -10,6 +10,7 @@ from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.policy import Policy
+from duecourse.domain.tasks.failure_kind import kind_to_json
 
 
 def classify_lines(lines: Iterable[str], policy: Policy) -> Iterator[str]:
@@ -52,7 +53,7 @@ def _to_json(line_id: Any, diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "id": line_id,
         "category": diagnosis.category,
-        "kind": str(diagnosis.kind),
+        **kind_to_json(diagnosis.kind),
         "likely": diagnosis.likely.to_json() if diagnosis.likely else None,
         "confidence": diagnosis.confidence,
         "pattern": diagnosis.pattern,

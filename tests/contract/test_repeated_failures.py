@@ -290,6 +290,8 @@ def test_statistics_report_every_counter(stats: DynamoStats) -> None:
             {
                 "pattern": "http-504",
                 "category": "timeout",
+                "kind": "timeout",
+                "clears_by": "waiting",
                 "count": 4,
                 "last_seen": "2026-02-17T12:03:00.000Z",
             }

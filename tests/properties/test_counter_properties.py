@@ -12,6 +12,7 @@ from typing import Any
 
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.journal.counters import count_change
+from duecourse.domain.journal.daily_counter import DailyCounter
 from duecourse.domain.journal.error_log import error_from_json, error_to_json
 from duecourse.domain.journal.failure_tracker import FailureTracker
 from duecourse.domain.journal.increment import (
@@ -22,7 +23,7 @@ from duecourse.domain.journal.increment import (
 )
 from duecourse.domain.journal.lateness import BUCKET_BOUNDS_MS, bucket_of, percentile
 from duecourse.domain.journal.run_record import to_logged_error
-from duecourse.domain.journal.stats import DailyCounter, StatsWindow, stats_to_json
+from duecourse.domain.journal.stats import StatsWindow, stats_to_json
 from duecourse.domain.lifecycle.track_errors import track_error
 from duecourse.domain.tasks.recent_errors import (
     BUDGET_EXCEEDED,

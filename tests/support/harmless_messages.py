@@ -66,6 +66,8 @@ HARMLESS_TEXTS = (
     "password      varchar(255)",
     "token      expires at noon",
     "REQUIRES_AUTH=true",
+    "setProperty('password.length', '12')",
+    "Could not load 'Tide, Version=1.0.0.0, Culture=neutral, PublicKeyToken=b77a5c561934e089'",
     "the field password 'short' failed",
     "invalid token",
     "unexpected token 'x'",

@@ -60,7 +60,8 @@ function renderFailure(task) {
   return [
     h("p", { class: "row-details" }, h("strong", {}, describeClass(getLastClass(task)) || "failed"),
       ` · ${formatRetries(task.retry_count, task.max_retries)}`),
-    renderAdvice(task.last_error_kind),
+    // While the effect is in doubt, nothing is to be done about the error.
+    task.recovery_action === "ask_person" ? null : renderAdvice(task.last_error_kind),
     renderUserText(task.last_error, "p", "error-text"),
   ];
 }

@@ -84,7 +84,13 @@ _SECTIONS = (
     _Section(
         "Common patterns",
         "common_patterns",
-        {"PATTERN": "pattern", "CATEGORY": "category", "ERRORS": "count", "LAST": "last_seen"},
+        {
+            "PATTERN": "pattern",
+            "CATEGORY": "category",
+            "KIND": "kind",
+            "ERRORS": "count",
+            "LAST": "last_seen",
+        },
         frozenset({"ERRORS"}),
     ),
     _Section(

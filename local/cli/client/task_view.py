@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from duecourse.domain.tasks.failure_kind import Kind
-from duecourse.domain.tasks.failure_kind_text import describe_kind
+from duecourse.domain.tasks.failure_kind_text import describe_kind, name_kind
+from duecourse.domain.tasks.recovery_action import Action
 
 from local.cli.client.json_lists import list_or_empty
 from local.cli.client.screen import Screen, status_style
@@ -96,7 +97,11 @@ def _task_fields(task: Item, times: TimeFormatter) -> Iterator[tuple[str, Any]]:
 def _kind_text(task: Item) -> str | None:
     """Return the kind in words. One that this client does not know is shown as it is."""
     kind = task.get("last_error_kind")
-    return describe_kind(Kind(kind)) if kind in set(Kind) else kind
+    if kind not in set(Kind):
+        return kind
+    # While the effect is in doubt, nothing is to be done about the error.
+    is_in_doubt = task.get("recovery_action") == Action.ASK_PERSON
+    return name_kind(Kind(kind)) if is_in_doubt else describe_kind(Kind(kind))
 
 
 def _name_class(failure: Item) -> str | None:

@@ -99,9 +99,16 @@ STATS = strict_object(
     ),
     common_patterns=with_description(
         list_of(
-            strict_object(pattern=TEXT, category=TEXT, count=COUNT, last_seen=NULLABLE_INSTANT)
+            strict_object(
+                pattern=TEXT,
+                category=TEXT,
+                kind=KIND,
+                clears_by=CLEARS_BY,
+                count=COUNT,
+                last_seen=NULLABLE_INSTANT,
+            )
         ),
-        "The rules that matched most often.",
+        "The rules that matched most often, each with the kind that it gave most often.",
     ),
     lateness=strict_object(
         count=with_description(COUNT, "How many runs were measured."),

@@ -6,7 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from duecourse.domain.chat.notification_text import format_diagnosis
 from duecourse.domain.lifecycle.user_actions import snooze
+from duecourse.domain.tasks.failure_kind import Kind
+from duecourse.domain.tasks.failure_kind_text import name_kind
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
@@ -15,6 +18,7 @@ from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import ID, a_task, an_action
 from tests.support.chat_harness import ChatHarness
+from tests.support.notification_cases import make_indeterminate
 
 SHORT = ID[:8]
 
@@ -109,3 +113,11 @@ def test_the_details_have_the_buttons_of_the_status(
 ) -> None:
     reply = ChatHarness(an_action(**fields)).dispatch(f"/task {SHORT}")
     assert [button.label for button in reply.buttons] == labels
+
+
+@pytest.mark.parametrize("kind", [Kind.CONTENT_POLICY, Kind.CRASH, Kind.AUTH])
+def test_a_task_in_doubt_has_no_advice_about_its_error(kind: Kind) -> None:
+    """The effect may have happened: first a person has to find out."""
+    doubtful = make_indeterminate(a_task(run=a_run()), status=Status.BLOCKED)
+    task = replace(doubtful, last_error="x", last_error_category="a", last_error_kind=kind)
+    assert format_diagnosis(task) == f"x ({name_kind(kind)})"

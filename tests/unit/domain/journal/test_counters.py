@@ -45,7 +45,7 @@ def failure_sums(*, task: dict[str, Any] | None = None, **fields: Any) -> dict[s
 def test_a_failure_is_counted_in_its_category_and_its_pattern() -> None:
     assert failure_sums() == {
         CATEGORY: {"errors": 1, "retries": 1, "failures": 1, "hc": 1, "k#timeout": 1},
-        "pattern#timeout#http-504": {"errors": 1},
+        "pattern#timeout#http-504": {"errors": 1, "k#timeout": 1},
     }
 
 
@@ -60,8 +60,8 @@ def test_another_kind_of_the_same_category_moves_the_count() -> None:
     increments = count_change(a_task(run=before), a_task(run=after), late_after=MINUTE)
     assert sums_by_counter(merge_increments(increments)) == {
         CATEGORY: {"k#timeout": -1, "k#network": 1},
-        "pattern#timeout#http-504": {"errors": -1},
-        "pattern#timeout#person": {"errors": 1},
+        "pattern#timeout#http-504": {"errors": -1, "k#timeout": -1},
+        "pattern#timeout#person": {"errors": 1, "k#network": 1},
     }
 
 
@@ -270,9 +270,9 @@ def test_a_reclassification_moves_the_counts_to_the_new_category() -> None:
     merged = merge_increments(count_change(failed, after, late_after=MINUTE))
     assert {one.counter: dict(one.sums) for one in merged if one.sums} == {
         CATEGORY: {"errors": -1, "retries": -1, "failures": -1, "hc": -1, "k#timeout": -1},
-        "pattern#timeout#http-504": {"errors": -1},
+        "pattern#timeout#http-504": {"errors": -1, "k#timeout": -1},
         "category#rate_limit": {"errors": 1, "retries": 1, "failures": 1, "hc": 1, "k#disk": 1},
-        "pattern#rate_limit#person": {"errors": 1},
+        "pattern#rate_limit#person": {"errors": 1, "k#disk": 1},
     }
 
 

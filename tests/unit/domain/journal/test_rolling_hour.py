@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 
 import pytest
+from duecourse.domain.journal.daily_counter import DailyCounter
 from duecourse.domain.journal.rolling_hour import (
     HourCounts,
     count_hour,
     count_last_hour,
     days_of_last_hour,
 )
-from duecourse.domain.journal.stats import DailyCounter
 from hypothesis import example, given
 from hypothesis import strategies as st
 

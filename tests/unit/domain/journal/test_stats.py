@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from duecourse.domain.failures.subject import Subject, SubjectStatus
+from duecourse.domain.journal.daily_counter import DailyCounter
 from duecourse.domain.journal.failure_tracker import FailureTracker
 from duecourse.domain.journal.lateness import BAR_BOUNDS_MS
-from duecourse.domain.journal.stats import DailyCounter, StatsWindow, stats_to_json
+from duecourse.domain.journal.stats import StatsWindow, stats_to_json
 from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recent_errors import NO_ERRORS
 
@@ -155,8 +156,17 @@ def test_retries_to_success_cover_recovered_occurrences() -> None:
 def test_a_pattern_can_contain_any_character() -> None:
     stats = stats_of(DailyCounter(TODAY, "pattern#timeout#a#b", {"errors": 2}, {"last_seen": "z"}))
     assert stats["common_patterns"] == [
-        {"pattern": "a#b", "category": "timeout", "count": 2, "last_seen": "z"}
+        {
+            **{"pattern": "a#b", "category": "timeout", "kind": None, "clears_by": None},
+            **{"count": 2, "last_seen": "z"},
+        }
     ]
+
+
+def test_a_pattern_has_the_kind_that_it_gave_most_often() -> None:
+    numbers = {"errors": 5, "k#auth": 2, "k#quota": 3, "k#network": 0}
+    [pattern] = stats_of(DailyCounter(TODAY, "pattern#unknown#person", numbers))["common_patterns"]
+    assert (pattern["kind"], pattern["clears_by"]) == ("quota", "money")
 
 
 def test_the_largest_lateness_of_all_days_is_exact() -> None:

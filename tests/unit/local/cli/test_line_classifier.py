@@ -21,6 +21,7 @@ def test_each_input_line_gets_one_output_line_in_order() -> None:
         "id": 1,
         "category": "code_error",
         "kind": "type",
+        "clears_by": "code_change",
         "likely": None,
         "confidence": 0.95,
         "pattern": "typescript",

@@ -163,7 +163,11 @@ def _describe_kind(task: Task) -> str | None:
     kind, diagnosis = task.last_error_kind, task.run.diagnosis if task.run else None
     if diagnosis is not None and diagnosis.likely is not None:
         return f"probably {name_kind(diagnosis.likely.kind)}"
-    return describe_kind(kind) if kind and kind is not Kind.UNKNOWN else None
+    if kind is None or kind is Kind.UNKNOWN:
+        return None
+    # While the effect is in doubt, nothing is to be done about the error.
+    is_in_doubt = task.run is not None and task.run.is_indeterminate
+    return name_kind(kind) if is_in_doubt else describe_kind(kind)
 
 
 def _fix_lines(task: Task) -> list[str]:

@@ -127,8 +127,8 @@ def _failure_increments(task: Task, run: Run) -> list[Increment]:
     errors = {"errors": 1, "retries": note.retry_count or 0}
     if run.attempt == 1:
         errors["failures"] = 1
-    if note.kind:
-        errors[KIND_PREFIX + note.kind] = 1
+    kinds = {KIND_PREFIX + note.kind: 1} if note.kind else {}
+    errors |= kinds
     if note.is_newly_blocked:
         errors["blocked"] = 1
     if note.counted and category != BUDGET_EXCEEDED:  # waiting for a budget is no failure
@@ -137,7 +137,7 @@ def _failure_increments(task: Task, run: Run) -> list[Increment]:
     found = [Increment(day, _category_counter(category), errors, earliest=first, latest=last)]
     if note.pattern:
         name = f"{PATTERN_PREFIX}{category[:NAME_LIMIT]}#{note.pattern[:NAME_LIMIT]}"
-        found.append(Increment(day, name, {"errors": 1}, latest=last))
+        found.append(Increment(day, name, {"errors": 1, **kinds}, latest=last))
     if provider := provider_name(task):
         found.append(
             Increment(day, PROVIDER_PREFIX + provider, {**_run_counts(run), "failures": 1})

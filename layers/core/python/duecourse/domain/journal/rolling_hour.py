@@ -18,7 +18,7 @@ from duecourse.domain.journal.counters import (
     LATENESS_COUNTER,
     hour_digit,
 )
-from duecourse.domain.journal.stats import DailyCounter
+from duecourse.domain.journal.daily_counter import DailyCounter
 from duecourse.domain.time.utc_days import utc_day
 
 MIN_RUNS = 20  # with fewer, a single run would change the percentage too much

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from duecourse.domain.failures.subject import Subject
@@ -12,12 +12,12 @@ from duecourse.domain.journal.counters import (
     AFTER_RETRIES_COUNTER,
     BUCKET_PREFIX,
     CATEGORY_PREFIX,
-    KIND_PREFIX,
     LATENESS_COUNTER,
     PATTERN_PREFIX,
     PROVIDER_PREFIX,
     RETRIES_PREFIX,
 )
+from duecourse.domain.journal.daily_counter import CounterTotal, DailyCounter
 from duecourse.domain.journal.failure_tracker import FailureTracker
 from duecourse.domain.journal.lateness import percentile, to_bars
 from duecourse.domain.tasks.failure_kind import Kind, kind_to_json
@@ -27,16 +27,6 @@ from duecourse.domain.time.instant import to_text
 MAX_LISTED = 20
 MAX_DAYS = 30
 _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
-
-
-@dataclass(frozen=True, slots=True)
-class DailyCounter:
-    """The current values of one counter of one day."""
-
-    day: str
-    name: str
-    numbers: Mapping[str, int] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,43 +59,17 @@ def stats_to_json(window: StatsWindow) -> dict[str, Any]:
     }
 
 
-class _CounterTotal:
-    """The sum of one counter over all days. Missing values are 0."""
-
-    def __init__(self) -> None:
-        self.numbers: defaultdict[str, int] = defaultdict(int)
-        self.first_seen: str | None = None
-        self.last_seen: str | None = None
-
-    def __getitem__(self, name: str) -> int:
-        return self.numbers.get(name, 0)
-
-    def add(self, counter: DailyCounter) -> None:
-        for name, number in counter.numbers.items():
-            held = self.numbers[name]
-            self.numbers[name] = max(held, number) if name == "max" else held + number
-        firsts = [self.first_seen, counter.texts.get("first_seen")]
-        lasts = [self.last_seen, counter.texts.get("last_seen")]
-        self.first_seen = min((text for text in firsts if text), default=None)
-        self.last_seen = max((text for text in lasts if text), default=None)
-
-    def histogram(self, prefix: str) -> dict[int, int]:
-        """Return the values named `<prefix><number>` by that number, in ascending order."""
-        named = {name.removeprefix(prefix): n for name, n in self.numbers.items()}
-        return {int(name): named[name] for name in sorted(filter(str.isdecimal, named), key=int)}
-
-
-Totals = Mapping[str, _CounterTotal]
+Totals = Mapping[str, CounterTotal]
 
 
 def _sum_counters(counters: Sequence[DailyCounter]) -> Totals:
-    totals: defaultdict[str, _CounterTotal] = defaultdict(_CounterTotal)
+    totals: defaultdict[str, CounterTotal] = defaultdict(CounterTotal)
     for one in counters:
         totals[one.name].add(one)
     return totals
 
 
-def _counters_with_prefix(totals: Totals, prefix: str) -> Iterator[tuple[str, _CounterTotal]]:
+def _counters_with_prefix(totals: Totals, prefix: str) -> Iterator[tuple[str, CounterTotal]]:
     for counter, total in totals.items():
         if counter.startswith(prefix):
             yield counter.removeprefix(prefix), total
@@ -130,9 +94,7 @@ def _errors_by_kind(totals: Totals) -> list[dict[str, Any]]:
     """Return the errors by kind. Those from before there were kinds are in none."""
     counts: Counter[Kind] = Counter()
     for _, total in _counters_with_prefix(totals, CATEGORY_PREFIX):
-        for name, count in total.numbers.items():
-            if name.startswith(KIND_PREFIX):
-                counts[Kind.parse(name.removeprefix(KIND_PREFIX)) or Kind.UNKNOWN] += count
+        counts.update(total.count_kinds())
     found = [{**kind_to_json(kind), "count": count} for kind, count in counts.items() if count]
     return _sort_descending(found, "count", "kind")
 
@@ -201,7 +163,7 @@ def _budget_timeline(counters: Sequence[DailyCounter]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: str(one["day"]), reverse=True)
 
 
-def _retries_to_success(total: _CounterTotal) -> dict[str, Any]:
+def _retries_to_success(total: CounterTotal) -> dict[str, Any]:
     histogram = total.histogram(RETRIES_PREFIX)
     return {
         "average": _ratio(total["retries"], total["runs"]),
@@ -215,10 +177,12 @@ def _common_patterns(totals: Totals) -> list[dict[str, Any]]:
         category, _, pattern = name.partition("#")
         if not total["errors"]:
             continue  # its runs were corrected
+        kinds = +total.count_kinds()
         found.append(
             {
                 "pattern": pattern,
                 "category": category,
+                **kind_to_json(max(kinds, key=lambda kind: (kinds[kind], kind), default=None)),
                 "count": total["errors"],
                 "last_seen": total.last_seen,
             }
@@ -226,7 +190,7 @@ def _common_patterns(totals: Totals) -> list[dict[str, Any]]:
     return _sort_descending(found, "count", "pattern")[:MAX_LISTED]
 
 
-def _lateness(total: _CounterTotal) -> dict[str, Any]:
+def _lateness(total: CounterTotal) -> dict[str, Any]:
     buckets, largest = total.histogram(BUCKET_PREFIX), total["max"]
     percentiles = {
         name: percentile(buckets, n, max_value=largest) for name, n in _PERCENTILES.items()

@@ -70,6 +70,16 @@ OPTION_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
         rf"((?:ps|network)credential\(\s{{0,4}}{QUOTE}[^\"'\r\n]{{1,100}}{QUOTE},\s{{0,4}}"
         rf"(?P<quote>{QUOTE})){QUOTED_VALUE}",
     ),
+    (
+        ("set", "put"),
+        rf"((?:set|put)\w{{0,30}}\(\s{{0,4}}{QUOTE}(?=[^\"'\r\n(]{{0,100}}?{SECRET_NAME}{QUOTE})"
+        rf"[^\"'\r\n(]{{1,140}}{QUOTE},\s{{0,4}}(?P<quote>{QUOTE})){QUOTED_VALUE}",
+    ),
+    (
+        ("env:",),
+        rf"(set-item{BLANK}(?:-path{BLANK})?env:(?=\w{{0,100}}?{SECRET_NAME})\w{{1,140}}+"
+        rf"(?:{BLANK}-value)?{VALUE_GAP}(?![-$])){VALUE}",
+    ),
     (("/pass:",), rf"((?<!\S)/pass:(?P<quote>{QUOTE})?){VALUE}"),
     ((",pass=",), rf"((?<!\w)user(?:name)?=[^\s,]{{1,100}},pass=){BARE_VALUE}"),
     (("authtoken",), rf"(authtoken{VALUE_GAP}{_UNLESS_WORDS}){VALUE}"),

@@ -33,6 +33,7 @@ _KEY_PREFIXES = (
 _KEY_NAMES = "key(?:" + "|".join(rf"(?<={o}key)|(?<={o}[_ .-]key)" for o in _KEY_PREFIXES) + ")"
 _NAMES_OF_TOKENS = (
     r"token(?<!expected token)(?<!illegal token)(?<!current token)(?<!next token)(?<!near token)"
+    r"(?<!publickeytoken)"  # of a .NET assembly
     r"(?!s(?![a-z])|i[sz]|[_-]?(?:count|limit|type|usage|length|budget|per|bucket|index|ttl|class))"
 )
 # The letters before `pass` in db, user, smtp, mysql, root, admin, ssh, become, sudo, redis, mail,
@@ -84,8 +85,8 @@ NAMED_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (  # .npmrc, and variables of other programs
         ("_auth",),
-        r"((?<![a-z])(?:redis|basic|http|proxy|registry|smtp|mqtt)?_auth[ \t]{0,4}=[ \t]{0,4}"
-        rf"(?P<quote>{QUOTE})?(?={UNLESS_SENTENCE})){VALUE}",
+        r"((?<![a-z])(?:redis(?:cli)?|basic|http|proxy|registry|smtp|mqtt)?_auth"
+        rf"[ \t]{{0,4}}=[ \t]{{0,4}}(?P<quote>{QUOTE})?(?={UNLESS_SENTENCE})){VALUE}",
     ),
     (  # Docker's config.json. A shorter value without digits is the name of a method.
         ("auth",),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from duecourse.domain.journal.stats import MAX_LISTED, DailyCounter, StatsWindow
+from duecourse.domain.journal.daily_counter import DailyCounter
+from duecourse.domain.journal.stats import MAX_LISTED, StatsWindow
 from duecourse.domain.time.instant import from_text
 from duecourse.domain.time.utc_days import last_days, utc_day
 from duecourse.ports.journal import Counters, Stats

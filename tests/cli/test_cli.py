@@ -132,7 +132,7 @@ def test_classify_writes_one_result_per_line() -> None:
         ("b", "unknown"),
     ]
     assert set(output[0]) == {
-        *("id", "category", "kind", "likely", "confidence", "pattern", "location")
+        *("id", "category", "kind", "clears_by", "likely", "confidence", "pattern", "location")
     }
 
 

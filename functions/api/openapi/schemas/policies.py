@@ -39,6 +39,9 @@ POLICIES: Mapping[str, Schema] = {
         max_retries=with_description(COUNT, "The default for tasks that set none."),
         jitter=with_description(NUMBER, "The largest share of a delay that is added to it."),
         fallback=with_description(TEXT, "The category of errors that no rule matches."),
+        min_confidence=with_description(
+            NUMBER, "Below it, an error has the category `fallback`, and `likely` has the guess."
+        ),
         ladder=with_description(
             list_of(enum(Action)),
             "The action after the first, second, … failure; the last one repeats. If it is empty, "
@@ -75,7 +78,7 @@ POLICIES: Mapping[str, Schema] = {
         id=TEXT,
         category=TEXT,
         kind=KIND,
-        confidence=with_description(NUMBER, "From 0 to 1."),
+        confidence=with_description(NUMBER, "As the rule states it, from 0 to 1."),
         types=with_description(list_of(TEXT), "Types of errors; `*` stands for any characters."),
         codes=with_description(list_of(TEXT), "Error codes."),
         statuses=with_description(list_of(INTEGER), "HTTP statuses."),
@@ -90,7 +93,7 @@ POLICIES: Mapping[str, Schema] = {
         kind=enum(Kind),
         clears_by=CLEARS_BY,
         likely=LIKELY,
-        confidence=with_description(NUMBER, "From 0 to 1."),
+        confidence=with_description(NUMBER, "Of the category, or of `likely`, from 0 to 1."),
         pattern=with_description(NULLABLE_TEXT, "The id of the rule that matched."),
         location=with_description(
             nullable(ref("Location")), "The place in the source code that the error names."

@@ -11,7 +11,7 @@ from duecourse.domain.failures.policy_json import policy_to_json
 
 from tests.support.builders.failures import builtin_policies
 
-FIELDS = "name about limits max_retries jitter fallback ladder categories"
+FIELDS = "name about limits max_retries jitter fallback min_confidence ladder categories"
 CATEGORY_FIELDS = """name kinds counts limit delays_seconds until_budget_clears server_time_wins
 subject_limit trips_breaker suggested_fix rules"""
 POLICIES = [pytest.param(policy, id=name) for name, policy in builtin_policies().items()]

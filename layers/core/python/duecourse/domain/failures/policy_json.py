@@ -17,6 +17,7 @@ def policy_to_json(policy: Policy) -> dict[str, Any]:
         "max_retries": policy.max_retries,
         "jitter": policy.jitter,
         "fallback": policy.fallback,
+        "min_confidence": policy.min_confidence,
         "ladder": [str(action) for action in policy.ladder],
         "categories": [_category_to_json(one, rules) for one in policy.categories.values()],
     }

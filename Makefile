@@ -16,7 +16,7 @@ INSTALL := $(PIP) install --require-hashes --no-deps
 PARALLEL := -n 2 --dist worksteal
 COMPILE := uv pip compile -q --python-version 3.11 --universal --no-header --no-annotate --generate-hashes
 
-.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify bench-locations bench-waste capacity simulate simulate-twice simulate-mutants lock clean
+.PHONY: help setup up quick test check fmt lint types tests sam-validate sam-build deploy deploy-test browser screenshots walks bench-page e2e bench-burst recount bench-cost bench-cpu bench-peers bench-classify bench-confidence bench-locations bench-waste calibrate capacity simulate simulate-twice simulate-mutants lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -129,11 +129,17 @@ bench-peers: $(PEERS_VENV)/.installed bench-cpu ## run bench-cpu beside Celery a
 bench-classify: setup ## measure the classifier's speed, also on hostile input
 	@$(BIN)/python -m bench.classify
 
+bench-confidence: setup ## compare the confidence of classifications with the share of right answers
+	@$(BIN)/python -m bench.confidence
+
 bench-locations: setup ## print how many source locations are found, by ecosystem
 	@$(BIN)/python -m bench.locations
 
 bench-waste: setup ## compare the failed retries of each policy with fixed delays and an oracle
 	@$(BIN)/python -m bench.waste
+
+calibrate: setup ## measure again how far the classifier's rules can be trusted (confidence.json)
+	@$(BIN)/python -m local.calibration
 
 capacity: setup ## print which limit of AWS comes first, by tasks, failures, messages and listeners
 	@$(BIN)/python -m bench.capacity

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from duecourse.adapters.runtime.policy_files import read_policies
@@ -74,3 +75,29 @@ def _seconds(message: str, policy: Policy) -> float:
     started_at = time.process_time()
     diagnose(Failure.create(message), policy)
     return time.process_time() - started_at
+
+
+@given(
+    message=texts,
+    policy=st.sampled_from(sorted(POLICIES)),
+    thresholds=st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted),
+)
+def test_a_higher_threshold_never_decides_more(
+    message: str, policy: str, thresholds: list[float]
+) -> None:
+    low, high = (
+        diagnose(Failure.create(message), replace(POLICIES[policy], min_confidence=threshold))
+        for threshold in thresholds
+    )
+    assert low.confidence == high.confidence
+    assert low.likely is None or high.likely == low.likely
+    assert high.likely is not None or high == low
+
+
+@given(message=texts, policy=st.sampled_from(sorted(POLICIES)))
+def test_only_a_guess_is_below_the_threshold(message: str, policy: str) -> None:
+    diagnosis = diagnose(Failure.create(message), POLICIES[policy])
+    is_below = diagnosis.confidence < POLICIES[policy].min_confidence
+    assert (diagnosis.likely is not None) == (is_below and diagnosis.pattern != "unknown")
+    if diagnosis.likely:
+        assert diagnosis.category == POLICIES[policy].fallback

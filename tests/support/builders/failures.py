@@ -42,6 +42,13 @@ def builtin_policies() -> Mapping[str, Policy]:
     return read_policies()
 
 
+def share_of(group: str) -> float:
+    """Return the confidence of a group of answers, as it was measured."""
+    table = builtin_policies()["agent"].confidence_table
+    assert table is not None
+    return table.shares[group]
+
+
 def a_subject(**fields: Any) -> Subject:
     return Subject(**{"id": "story-1", **fields})
 

@@ -42,6 +42,9 @@ POLICIES: Mapping[str, Schema] = {
             BOOLEAN, "Whether a retry comes at any time up to its delay instead."
         ),
         fallback=with_description(TEXT, "The category of errors that no rule matches."),
+        min_confidence=with_description(
+            NUMBER, "Below it, an error has the category `fallback`, and `likely` has the guess."
+        ),
         ladder=with_description(
             list_of(enum(Action)),
             "The action after the first, second, … failure; the last one repeats. If it is empty, "
@@ -87,7 +90,7 @@ POLICIES: Mapping[str, Schema] = {
         id=TEXT,
         category=TEXT,
         kind=KIND,
-        confidence=with_description(NUMBER, "From 0 to 1."),
+        confidence=with_description(NUMBER, "As the rule states it, from 0 to 1."),
         types=with_description(list_of(TEXT), "Types of errors; `*` stands for any characters."),
         codes=with_description(list_of(TEXT), "Error codes."),
         statuses=with_description(list_of(INTEGER), "HTTP statuses."),
@@ -102,7 +105,7 @@ POLICIES: Mapping[str, Schema] = {
         kind=enum(Kind),
         clears_by=CLEARS_BY,
         likely=LIKELY,
-        confidence=with_description(NUMBER, "From 0 to 1."),
+        confidence=with_description(NUMBER, "Of the category, or of `likely`, from 0 to 1."),
         pattern=with_description(NULLABLE_TEXT, "The id of the rule that matched."),
         location=with_description(
             nullable(ref("Location")), "The place in the source code that the error names."

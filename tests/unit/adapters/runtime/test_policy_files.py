@@ -29,9 +29,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 def _count_parsing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     calls: list[int] = []
 
-    def count(texts: dict[str, str]) -> object:
+    def count(texts: dict[str, str], measured: dict[str, list[str]]) -> object:
         calls.append(len(texts))
-        return load_policies(texts)
+        return load_policies(texts, measured)
 
     monkeypatch.setattr(policy_files, "load_policies", count)
     return calls

@@ -14,7 +14,7 @@ from duecourse.domain.limits.budget import next_reset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.builders.failures import builtin_policies
+from tests.support.builders.failures import builtin_policies, share_of
 from tests.support.builders.moments import HOUR, NOW
 
 KEYS = """policy category kind clears_by likely confidence pattern location suggested_fix
@@ -74,7 +74,7 @@ def test_an_unknown_failure_has_a_complete_response() -> None:
         "kind": "unknown",
         "clears_by": None,
         "likely": None,
-        "confidence": 0.3,
+        "confidence": share_of("unknown"),
         "pattern": "unknown",
         "location": None,
         "suggested_fix": "Read the whole error message and try another approach.",

@@ -11,7 +11,9 @@ from duecourse.domain.failures.policy_json import policy_to_json
 
 from tests.support.builders.failures import builtin_policies
 
-FIELDS = "name about limits max_retries jitter full_jitter fallback ladder categories"
+FIELDS = (
+    "name about limits max_retries jitter full_jitter fallback min_confidence ladder categories"
+)
 CATEGORY_FIELDS = """name kinds counts limit delays_seconds deadline_seconds at_limit
 until_budget_clears server_time_wins subject_limit subject_delays_seconds trips_breaker
 suggested_fix rules"""

@@ -84,6 +84,7 @@ INVALID_EDITS = [
     ("says =", 'status = ["9xx"]\nsays =', "status", "must be from 100 to 599"),
     ("says =", "exit = [999]\nsays =", "exit", "must be from -255 to 255"),
     ("says =", "confidence = 2\nsays =", "confidence", "from 0 to 1"),
+    ("max_retries = 3", "max_retries = 3\nmin_confidence = 80", "min_confidence", "from 0 to 1"),
     ("says =", 'where = "sea"\nsays =', "where", "must be one of: verdict, text"),
     ("says =", 'kind = "weather"\nsays =', "kind", "must be one of: auth, permission"),
     ("limit = 2", 'kinds = ["network", "weather"]', "kinds", "'weather', but must be one of"),

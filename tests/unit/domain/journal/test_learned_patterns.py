@@ -21,7 +21,7 @@ from duecourse.domain.journal.learned_patterns import (
 )
 from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.run import Run, RunStatus
-from duecourse.domain.tasks.run_diagnosis import Location, Reading, RunDiagnosis
+from duecourse.domain.tasks.run_diagnosis import Guess, Location, Reading, RunDiagnosis
 
 from tests.support.builders.failures import a_diagnosis, builtin_policies
 from tests.support.builders.moments import MINUTE, NOW
@@ -210,6 +210,15 @@ def test_the_next_failure_is_classified_as_corrected() -> None:
         category="unknown", kind=Kind.UNKNOWN, pattern="unknown", confidence=0.3
     )
     assert corrected.fingerprint == FINGERPRINT
+
+
+def test_a_correction_of_what_is_only_likely_now_still_applies() -> None:
+    likely = Guess("transient", Kind.NETWORK)
+    diagnosis = a_diagnosis("unknown", likely=likely, fingerprint=FINGERPRINT)
+    corrected = apply_correction(
+        diagnosis, a_correction("timeout", rule_category="transient"), AGENT
+    )
+    assert (corrected.category, corrected.likely) == ("timeout", None)
 
 
 @pytest.mark.parametrize("rule_category", ["code_error", None])

@@ -7,6 +7,7 @@ import pytest
 from duecourse.adapters.runtime.policy_files import read_policies
 
 from local.cli.line_classifier import classify_lines
+from tests.support.builders.failures import share_of
 
 AGENT = read_policies()["agent"]
 
@@ -23,7 +24,7 @@ def test_each_input_line_gets_one_output_line_in_order() -> None:
         "kind": "type",
         "clears_by": "code_change",
         "likely": None,
-        "confidence": 0.95,
+        "confidence": share_of("overruling"),
         "pattern": "typescript",
         "location": {"file": "a.ts", "line": 4},
     }

@@ -7,8 +7,11 @@ from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.policy import DEFAULT_MIN_CONFIDENCE
 from duecourse.domain.failures.policy_loader import load_policies
 from duecourse.domain.tasks.run_diagnosis import Location
+
+from tests.support.builders.failures import share_of
 
 POLICIES = read_policies()
 
@@ -53,7 +56,7 @@ def test_a_local_command_timeout_is_not_a_network_error() -> None:
 def test_an_unknown_error_has_the_fallback_category() -> None:
     unknown = classify("the frobnicator is sad")
     assert (unknown.category, unknown.pattern) == ("unknown", "unknown")
-    assert unknown.confidence <= 0.5
+    assert unknown.confidence == share_of("unknown") < DEFAULT_MIN_CONFIDENCE
     assert unknown.fix == POLICIES["agent"].fallback_category.fix
 
 
@@ -164,4 +167,4 @@ def test_words_in_surrounding_log_lines_have_less_confidence() -> None:
     policy = load_policies({"own.toml": RULES})["own"]
     log = "the tide is high\n" + 'Traceback (most recent call last):\n  File "a.py", line 1\nXError'
     diagnosis = diagnose(Failure.create(log), policy)
-    assert (diagnosis.pattern, diagnosis.confidence) == ("words", 0.72)
+    assert (diagnosis.pattern, diagnosis.confidence) == ("words", 0.8)

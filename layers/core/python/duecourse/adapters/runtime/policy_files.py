@@ -16,11 +16,14 @@ from pathlib import Path
 
 from duecourse.adapters.runtime.code_version import read_build_fingerprint
 from duecourse.domain.errors import PolicyError
+from duecourse.domain.failures.classifier.confidence_table import ConfidenceTable
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.policy_loader import RULES_SUFFIX, load_policies
 
 BUILTIN_FOLDER = Path(__file__).parents[2] / "policies"
 PARSED_FILE = "policies.pickle"
+# `make calibrate` makes it. Without it, the confidence is what the rules state.
+CONFIDENCE_FILE = "confidence.json"
 
 
 @cache
@@ -29,18 +32,37 @@ def read_policies(folder: Path = BUILTIN_FOLDER) -> Mapping[str, Policy]:
 
     Raises PolicyError.
     """
-    texts = {path.name: _read_text(path) for path in sorted(folder.glob("*.toml"))}
-    return _read_parsed(folder / PARSED_FILE, _digest(texts)) or load_policies(texts)
+    texts = _read_texts(folder)
+    table = _read_table(texts)
+    policies = _read_parsed(folder / PARSED_FILE, _digest(texts)) or _load(texts, table)
+    if table is None:
+        return policies
+    return {name: replace(policy, confidence_table=table) for name, policy in policies.items()}
 
 
 def write_parsed_policies(folder: Path = BUILTIN_FOLDER) -> None:
     """Store the parsed policies for `read_policies`, without the examples of their rules."""
-    texts = {path.name: _read_text(path) for path in sorted(folder.glob("*.toml"))}
+    texts = _read_texts(folder)
     policies = {
         name: replace(policy, rules=tuple(replace(rule, examples=()) for rule in policy.rules))
-        for name, policy in load_policies(texts).items()
+        for name, policy in _load(texts, _read_table(texts)).items()
     }
     (folder / PARSED_FILE).write_bytes(_digest(texts) + pickle.dumps(policies))
+
+
+def _read_texts(folder: Path) -> Mapping[str, str]:
+    files = [*sorted(folder.glob("*.toml")), *folder.glob(CONFIDENCE_FILE)]
+    return {path.name: _read_text(path) for path in files}
+
+
+def _read_table(texts: Mapping[str, str]) -> ConfidenceTable | None:
+    text = texts.get(CONFIDENCE_FILE)
+    return ConfidenceTable.from_text(text) if text else None
+
+
+def _load(texts: Mapping[str, str], table: ConfidenceTable | None) -> Mapping[str, Policy]:
+    files = {name: text for name, text in texts.items() if name != CONFIDENCE_FILE}
+    return load_policies(files, table.rules if table else {})
 
 
 def _read_parsed(path: Path, digest: bytes) -> Mapping[str, Policy] | None:

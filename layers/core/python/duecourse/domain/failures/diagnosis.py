@@ -10,6 +10,7 @@ from duecourse.domain.tasks.run_diagnosis import Guess, Location, Reading
 # Values of `pattern` if no rule decided.
 MANUAL_PATTERN = "person"
 LEARNED_PATTERN = "learned"
+UNKNOWN_PATTERN = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,7 +18,7 @@ class Diagnosis:
     """How a failure was classified.
 
     `likely`: the guess, if it was too uncertain to decide by; the category is then the fallback.
-    `pattern`: the id of the rule that decided, or `MANUAL_PATTERN` or `LEARNED_PATTERN`.
+    `pattern`: the id of the rule that decided or guessed, or one of the values above.
     `blames_subject`: False for a provider's own problem, such as a rejected API key.
     `rule_reading`: what the rules say, if a person's correction decided instead.
     """

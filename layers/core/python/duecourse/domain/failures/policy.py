@@ -6,13 +6,20 @@ Policies are data (`duecourse/policies/*.toml`); `policy_loader` reads and check
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from duecourse.domain.failures.classifier.rule import Rule
 from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
+
+if TYPE_CHECKING:
+    from duecourse.domain.failures.classifier.confidence_table import ConfidenceTable
+
+
+DEFAULT_MIN_CONFIDENCE = 0.8
 
 
 class LimitUnit(StrEnum):
@@ -84,6 +91,8 @@ class Policy:
     empty, failures are simply retried. `max_retries`: the default for tasks that set none.
     `jitter`: the largest share of a delay that is added to it. With `has_full_jitter`, a retry
     comes at any time up to the delay instead.
+    `min_confidence`: a failure whose category is less certain has the fallback category.
+    `confidence_table`: None if the confidence is what the rules state.
     """
 
     name: str
@@ -96,6 +105,8 @@ class Policy:
     rules: tuple[Rule, ...]
     ladder: tuple[Action, ...] = ()
     has_full_jitter: bool = False
+    min_confidence: float = DEFAULT_MIN_CONFIDENCE
+    confidence_table: ConfidenceTable | None = field(default=None, compare=False, repr=False)
 
     @property
     def final_action(self) -> Action:

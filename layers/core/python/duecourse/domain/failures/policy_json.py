@@ -19,6 +19,7 @@ def policy_to_json(policy: Policy) -> dict[str, Any]:
         "jitter": policy.jitter,
         "full_jitter": policy.has_full_jitter,
         "fallback": policy.fallback,
+        "min_confidence": policy.min_confidence,
         "ladder": [str(action) for action in policy.ladder],
         "categories": [_category_to_json(one, rules) for one in policy.categories.values()],
     }

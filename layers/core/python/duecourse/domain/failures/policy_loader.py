@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from duecourse.domain.errors import PolicyError
-from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.classifier.confidence_table import is_weak
+from duecourse.domain.failures.classifier.engine import find_rule
 from duecourse.domain.failures.classifier.rule import Rule
 from duecourse.domain.failures.classifier.rule_loader import parse_rule
-from duecourse.domain.failures.policy import Category, LimitUnit, Policy
+from duecourse.domain.failures.diagnosis import UNKNOWN_PATTERN
+from duecourse.domain.failures.policy import DEFAULT_MIN_CONFIDENCE, Category, LimitUnit, Policy
 from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.time.duration import parse_duration
@@ -33,11 +35,13 @@ NO_JITTER: float | None = 0.0
 _FINAL_ACTIONS = (Action.ESCALATE_TO_HUMAN, Action.MARK_AS_BLOCKED, Action.GIVE_UP)
 
 
-def load_policies(texts: Mapping[str, str]) -> dict[str, Policy]:
+def load_policies(
+    texts: Mapping[str, str], measured: Mapping[str, Collection[str]] | None = None
+) -> dict[str, Policy]:
     """Load policies from a mapping of file names to texts. Raises PolicyError.
 
     A policy is named after its file. Its rules may be in a second file: agent.toml and
-    agent.rules.toml.
+    agent.rules.toml. `measured`: the ids of its rules whose confidence is measured, by policy.
     """
     tables = {file: _parse_toml(file, toml) for file, toml in texts.items()}
     outlines = {
@@ -51,6 +55,10 @@ def load_policies(texts: Mapping[str, str]) -> dict[str, Policy]:
         if name not in policies:
             tables[file].fail(f"there is no {name}{_SUFFIX} for these rules")
         policies[name] = _add_own_rules(policies[name], tables[file])
+    policies = {
+        name: _mark_rules(policy, (measured or {}).get(name, ()))
+        for name, policy in policies.items()
+    }
     return {name: _add_inherited_rules(name, policies, outlines) for name in outlines}
 
 
@@ -59,11 +67,12 @@ def find_wrong_examples(policy: Policy) -> list[str]:
     messages = []
     for rule in policy.rules:
         for example in rule.examples:
-            diagnosis = diagnose(example, policy)
-            if diagnosis.pattern != rule.id:
+            decided_by = find_rule(example, policy)
+            if decided_by is not rule:
                 excerpt = " ".join(example.message.split())[:80]
                 messages.append(
-                    f"rule {rule.id}: its example {excerpt!r} is decided by {diagnosis.pattern}"
+                    f"rule {rule.id}: its example {excerpt!r} is decided by "
+                    f"{decided_by.id if decided_by else UNKNOWN_PATTERN}"
                 )
     return messages
 
@@ -91,6 +100,7 @@ def _parse_policy(name: str, table: TomlTable) -> Policy:
         rules=_parse_rules(table, categories),
         ladder=table.read_list("ladder", enum_parser(Action)),
         has_full_jitter=jitter is None,
+        min_confidence=table.read("min_confidence", parse_fraction, DEFAULT_MIN_CONFIDENCE),
     )
     if policy.fallback not in categories:
         table.fail(f"{policy.fallback} is not a category of this policy", "fallback")
@@ -157,6 +167,19 @@ def _add_own_rules(policy: Policy, table: TomlTable) -> Policy:
     if duplicate_ids := {rule.id for rule in policy.rules} & {rule.id for rule in rules}:
         table.fail(f"the policy itself has a rule {min(duplicate_ids)} too")
     return replace(policy, rules=(*policy.rules, *rules))
+
+
+def _mark_rules(policy: Policy, measured_ids: Collection[str]) -> Policy:
+    """Note in each rule what depends on its own policy, before others inherit it."""
+    rules = (
+        replace(
+            rule,
+            is_measured=rule.id in measured_ids,
+            is_weak=is_weak(rule, fallback=policy.fallback),
+        )
+        for rule in policy.rules
+    )
+    return replace(policy, rules=tuple(rules))
 
 
 def _add_inherited_rules(

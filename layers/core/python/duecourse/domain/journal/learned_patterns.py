@@ -165,7 +165,7 @@ def apply_correction(
     It applies only if the rules still give the category that was corrected. It never changes
     whether the failure counts as a retry: otherwise a wait could have no end.
     """
-    if correction is None or not correction.applies_to(diagnosis.category):
+    if correction is None or not _is_corrected(correction, diagnosis):
         return diagnosis
     category = policy.categories.get(correction.category)
     if category is None or not (category.counts and policy.categories[diagnosis.category].counts):
@@ -180,6 +180,13 @@ def apply_correction(
         fix=category.fix,
         location=None if category.is_external else diagnosis.location,
         rule_reading=_to_rule_reading(diagnosis),
+    )
+
+
+def _is_corrected(correction: Correction, diagnosis: Diagnosis) -> bool:
+    """Return whether a person corrected the category, or the guess, which once was the category."""
+    return correction.applies_to(diagnosis.category) or (
+        diagnosis.likely is not None and correction.applies_to(diagnosis.likely.category)
     )
 
 

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from duecourse.domain.failures.classifier.answer import (
+    RuleMatch,
+    answer_by_rule,
+    answer_unknown,
+)
 from duecourse.domain.failures.classifier.evidence import Evidence, EvidenceTier, collect_evidence
 from duecourse.domain.failures.classifier.phrase import Phrase, SearchText
 from duecourse.domain.failures.classifier.rule import PhraseScope, Rule, Tier
@@ -20,39 +25,35 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.tasks.failure_kind import Kind
 
-UNKNOWN = "unknown"
-UNKNOWN_CONFIDENCE = 0.3
-# Lines of the log around the error are weaker evidence.
-LOG_CONFIDENCE_FACTOR = 0.8
 _TIERS_BY_EVIDENCE = (Tier.OVERRULING, Tier.STRUCTURED, Tier.VERDICT)
 
 
 def diagnose(failure: Failure, policy: Policy) -> Diagnosis:
-    """Return the diagnosis of the first rule that matches, else the policy's fallback category.
+    """Return the diagnosis of the first rule that matches, else the fallback category.
 
-    The fallback has low confidence. Never raises.
+    Below the policy's threshold, the category is the fallback too. Never raises.
     """
     evidence = collect_evidence(failure)
-    location = choose_location(evidence.source_matches)
-    match = next(_find_matches(evidence, _rule_index(policy.rules)), None)
-    if match is None:
-        return Diagnosis(
-            category=policy.fallback,
-            confidence=UNKNOWN_CONFIDENCE,
-            pattern=UNKNOWN,
-            fix=policy.fallback_category.fix,
-            location=location,
-        )
-    rule, confidence_factor = match
-    return Diagnosis(
-        category=rule.category,
-        confidence=round(rule.confidence * confidence_factor, 2),
-        pattern=rule.id,
-        fix=rule.fix or policy.categories[rule.category].fix,
-        kind=rule.kind or Kind.UNKNOWN,
-        location=location,
-        blames_subject=rule.blames_subject,
-    )
+    match = find_match(evidence, policy)
+    answer = answer_by_rule(match, policy) if match else answer_unknown(policy)
+    return replace(answer.to_diagnosis(policy), location=choose_location(evidence.source_matches))
+
+
+def find_rule(failure: Failure, policy: Policy) -> Rule | None:
+    """Return the first rule that matches."""
+    match = find_match(collect_evidence(failure), policy)
+    return match.rule if match else None
+
+
+def find_match(evidence: Evidence, policy: Policy) -> RuleMatch | None:
+    """Return the first rule that matches, and whether another one disputes it."""
+    matches = _find_matches(evidence, _rule_index(policy.rules))
+    first = next(matches, None)
+    if first is None:
+        return None
+    rule, is_log_line = first
+    is_disputed = any(other.category != rule.category for other, _ in matches)
+    return RuleMatch(rule, is_log_line, is_disputed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +127,11 @@ class _MatchPass:
     tier: Tier
     evidence: EvidenceTier
     matches: _PhraseMatches
-    confidence_factor: float = 1.0
+    is_log_line: bool = False
 
 
-def _find_matches(evidence: Evidence, index: RuleIndex) -> Iterator[tuple[Rule, float]]:
-    """Yield matching rules, most trusted first, each with a factor for its confidence."""
+def _find_matches(evidence: Evidence, index: RuleIndex) -> Iterator[tuple[Rule, bool]]:
+    """Yield matching rules, most trusted first, and whether only lines of the log say so."""
     all_matches = index.match(evidence.full_text)
     kinds = _kinds_by_fields(evidence.fields, index, all_matches)
     for match_pass in _match_passes(evidence, index, all_matches):
@@ -138,7 +139,7 @@ def _find_matches(evidence: Evidence, index: RuleIndex) -> Iterator[tuple[Rule, 
             if kinds and rule.kind not in kinds and not _is_by_fields(rule, evidence.fields):
                 continue
             if _is_match(rule, match_pass, all_matches):
-                yield rule, match_pass.confidence_factor
+                yield rule, match_pass.is_log_line
 
 
 def _kinds_by_fields(
@@ -171,9 +172,9 @@ def _match_passes(
     for source in evidence.tiers:
         is_full_text = source.text is evidence.full_text
         matches = all_matches if is_full_text else index.match(source.text)
-        factor = LOG_CONFIDENCE_FACTOR if is_full_text and searched else 1.0
+        is_log_line = is_full_text and bool(searched)
         searched.append((source, matches))
-        yield from (_MatchPass(tier, source, matches, factor) for tier in _TIERS_BY_EVIDENCE)
+        yield from (_MatchPass(tier, source, matches, is_log_line) for tier in _TIERS_BY_EVIDENCE)
     for tier in (Tier.TEXT, Tier.LAST):
         yield from (_MatchPass(tier, source, matches) for source, matches in searched)
 

@@ -68,7 +68,7 @@ class EvidenceTier:
     text: SearchText
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """All evidence. `tiers` go from most to least trusted; the last one covers all prose.
 

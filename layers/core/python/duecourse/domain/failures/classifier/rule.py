@@ -9,6 +9,9 @@ from duecourse.domain.failures.classifier.phrase import Phrase
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.tasks.failure_kind import Kind
 
+# A rule that states this is certain, such as one for our own codes. Its confidence is not measured.
+CERTAIN = 1.0
+
 
 class PhraseScope(StrEnum):
     """Which lines a phrase is searched in: those of the current evidence tier, or all prose."""
@@ -39,6 +42,8 @@ class Rule:
     any exception type. `kind`: None uses the kind of the category, `fix`: None uses its fix.
     `refined_by`: if the code or status is generic, the kinds that the words of the error may name
     instead. Words never overrule a specific one.
+    `is_measured`: the confidence comes from the `ConfidenceTable`, not from `confidence`.
+    `is_weak`: the rule is a guess, in the policy that it belongs to.
     """
 
     id: str
@@ -57,6 +62,8 @@ class Rule:
     refined_by: frozenset[Kind] = frozenset()
     fix: str | None = None
     blames_subject: bool = True
+    is_measured: bool = False
+    is_weak: bool = False
     examples: tuple[Failure, ...] = ()
 
     @property

@@ -1,0 +1,1 @@
+"""Measures how far the classifier's rules can be trusted: `make calibrate`."""

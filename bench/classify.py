@@ -72,7 +72,7 @@ def slowest_message(policy: Policy, messages: Iterable[str]) -> tuple[float, str
 
 def main() -> None:
     policies = read_policies()
-    for name, label in (("agent", "agent"), ("enrichment", "provider")):
+    for name, label in (("agent", "agent"), ("enrichment", "provider"), ("standard", "agent")):
         policy = policies[name]
         rate = messages_per_second(policy, ordinary_messages(label))
         worst, start = slowest_message(policy, hostile_messages(policy))

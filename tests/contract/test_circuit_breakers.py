@@ -131,6 +131,7 @@ def test_before_the_first_failure_there_are_no_breakers(breakers: CircuitBreaker
             window_limit=8,
             window_admitted=7,
         ),
+        replace(OPEN, is_key_refused=True, refused_run_id="run-1"),
     ],
 )
 def test_a_breaker_in_any_state_is_loaded_as_it_was(

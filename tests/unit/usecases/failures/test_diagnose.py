@@ -13,12 +13,19 @@ from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.journal.learned_patterns import Correction
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.adapted_delay import RetryOutcomes
+from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.task import Task
+from duecourse.usecases.failures.diagnose import diagnose_with_learning
 from duecourse.usecases.failures.reclassify_task import reclassify_task
 from duecourse.usecases.failures.record_failure import FailureDeps, RecordedFailure, record_failure
 
-from tests.support.builders.failures import a_failure_report, diagnosis_of, fail_task
+from tests.support.builders.failures import (
+    a_failure_report,
+    builtin_policies,
+    diagnosis_of,
+    fail_task,
+)
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import ID, an_action, claim_task
@@ -231,3 +238,15 @@ def test_a_correction_is_applied_and_logged_if_patterns_cannot_be_read(
     note = fail_and_reclassify(deps_for(claim_task(an_action()), broken, is_adaptive=True))
     assert (note.pattern, note.delay) == ("person", MINUTE / 2)
     assert caplog.messages == [UNREAD, UNREAD]  # as it failed, and as it was judged anew
+
+
+@pytest.mark.parametrize("reason", ["too long, shorten it", "it violates our content policy"])
+@pytest.mark.parametrize("policy", ["standard", "agent"])
+def test_rejected_work_is_done_again_whatever_the_reason_says(policy: str, reason: str) -> None:
+    task = claim_task(an_action(policy=policy))
+    failure = Failure.create(f"Rejected: {reason}", code="rejected")
+    report = replace(a_failure_report(task, failure), origin=Origin.REJECTED)
+    rules = builtin_policies()[policy]
+    diagnosis = diagnose_with_learning(task, report, rules, learning_deps(), now=NOW).diagnosis
+    assert (diagnosis.category, diagnosis.kind) == ("unknown", Kind.UNKNOWN)
+    assert rules.categories[diagnosis.category].limit != 0

@@ -11,7 +11,6 @@ from duecourse.app import stores
 if TYPE_CHECKING:
     from duecourse.ports.integrations import (
         ApiTokens,
-        Keys,
         NamedSecrets,
         RotatingKeys,
         TokenList,
@@ -57,7 +56,7 @@ def chat_verification_keys() -> RotatingKeys:
 
 
 @cache
-def provider_keys() -> Keys:
+def provider_keys() -> TokenSource:
     from duecourse.adapters.aws.secret_keys import SecretKeys
 
     return SecretKeys(stores.settings().provider_keys_secret, stores.clock())

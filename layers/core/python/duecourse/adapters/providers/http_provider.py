@@ -23,11 +23,12 @@ from duecourse.adapters.providers.options import (
 from duecourse.adapters.providers.prompt import max_input_tokens
 from duecourse.domain.http.exchange import HttpResponse, NoResponseError, NotSentError
 from duecourse.domain.limits.provider_settings import ProviderSettings
-from duecourse.ports.integrations import HttpClient, Keys, ProviderReply, ProviderRequest
+from duecourse.ports.integrations import HttpClient, ProviderReply, ProviderRequest, TokenSource
 from duecourse.ports.runtime import Clock
 
 _KEY_PATTERN = re.compile(r"[!-~]{1,4096}")
 _MIN_SECRET_LENGTH = 8
+_KEY_REFUSED = 401
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class HttpProvider:
         self,
         settings: ProviderSettings,
         http_client: HttpClient,
-        keys: Keys,
+        keys: TokenSource,
         clock: Clock,
         *,
         is_loopback_allowed: bool = False,
@@ -71,9 +72,9 @@ class HttpProvider:
             request.payload, self._settings, is_loopback_allowed=self._is_loopback_allowed
         )
         key = self._load_key()
-        left = remaining_time(options, deadline=request.deadline, now=self._clock.now())
-        http_request = self.build_request(request, options, key)
-        response = _redact(key, self._post(http_request, options, left))
+        response = self._send(request, options, key)
+        if response.status == _KEY_REFUSED and (renewed := self._load_renewed_key(key)):
+            response = self._send(request, options, renewed)
         if is_error_response(response):
             now = self._clock.now()
             raise error_from_response(self.name, response, model=options.model, now=now)
@@ -100,10 +101,22 @@ class HttpProvider:
         # Pasted secrets often end with a line break.
         key = (self._keys.get(self.name) or "").strip()
         if not key:
+            self._keys.refresh()
             raise MissingKeyError(f"no API key is configured for {self.name}")
         if not _KEY_PATTERN.fullmatch(key):
             raise MissingKeyError(f"the stored API key for {self.name} has invalid characters")
         return key
+
+    def _load_renewed_key(self, refused: str) -> str | None:
+        """Return the stored key if somebody replaced the one that was refused, else None."""
+        self._keys.refresh()
+        key = self._load_key()
+        return key if key != refused else None
+
+    def _send(self, request: ProviderRequest, options: Options, key: str) -> HttpResponse:
+        left = remaining_time(options, deadline=request.deadline, now=self._clock.now())
+        http_request = self.build_request(request, options, key)
+        return _redact(key, self._post(http_request, options, left))
 
     def _post(self, request: HttpRequest, options: Options, timeout: timedelta) -> HttpResponse:
         headers = {"Content-Type": "application/json", **request.headers}

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 
 from duecourse.adapters.providers.settings_file import read_provider_settings
 from duecourse.domain.errors import SettingsError
-from duecourse.ports.integrations import HttpClient, Keys, Provider
+from duecourse.ports.integrations import HttpClient, Provider, TokenSource
 from duecourse.ports.runtime import Clock
 
 
 def make_providers(
     names: Iterable[str],
     http_client: HttpClient,
-    keys: Keys,
+    keys: TokenSource,
     clock: Clock,
     *,
     is_loopback_allowed: bool,

@@ -89,12 +89,17 @@ def record_failure(
 
 
 def record_refused_key(
-    breaker: CircuitBreaker, *, started_at: datetime, now: datetime
+    breaker: CircuitBreaker, run_id: str, *, started_at: datetime, now: datetime
 ) -> CircuitBreaker:
-    """Return the breaker after the provider refused our key: open until it accepts a probe."""
+    """Return the breaker after the provider refused our key: open until it accepts a probe.
+
+    A breaker that is open for another reason stays open, and knows of the key then. The refusal is
+    ignored if the provider accepted a call that started later.
+    """
     after = record_failure(breaker, started_at=started_at, now=now, rules=KEY_RULES)
-    is_opened = after.state is CircuitState.OPEN and after != breaker
-    return replace(after, is_key_refused=True) if is_opened else after
+    if after.state not in (CircuitState.OPEN, CircuitState.HALF_OPEN):
+        return after
+    return replace(after, is_key_refused=True, refused_run_id=breaker.refused_run_id or run_id)
 
 
 def _count(breaker: CircuitBreaker, at: datetime, rules: CircuitBreakerRules) -> CircuitBreaker:
@@ -146,4 +151,6 @@ def _open(breaker: CircuitBreaker, *, now: datetime, rules: CircuitBreakerRules)
         state_changed_at=now,
         state_until=now + rules.open_time(breaker.reopen_count),
         reopen_count=breaker.reopen_count,
+        is_key_refused=breaker.is_key_refused,
+        refused_run_id=breaker.refused_run_id,
     )

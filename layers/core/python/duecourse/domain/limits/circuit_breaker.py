@@ -64,7 +64,8 @@ class CircuitBreaker:
     - `state_until`: when the open time, the probe's lease or the window ends.
     - `reopen_count`: how often it opened again; each time doubles the open time.
     - `window_admitted` of `window_limit` runs have started in this window, while returning.
-    - `is_key_refused`: the provider works, but does not accept our key.
+    - `is_key_refused`: the provider did not accept our key, and has accepted no call since.
+    - `refused_run_id`: the run that was refused first. Its task asks a person.
     """
 
     state: CircuitState = CircuitState.CLOSED
@@ -79,6 +80,7 @@ class CircuitBreaker:
     window_limit: int = 0
     window_admitted: int = 0
     is_key_refused: bool = False
+    refused_run_id: str | None = None
 
     @property
     def limit_per_minute(self) -> int | None:

@@ -16,7 +16,7 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait
 from duecourse.usecases.limits.channel_pause import channel_wait, pause_channel
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps
-from duecourse.usecases.limits.key_pause import find_key_wait
+from duecourse.usecases.limits.key_pause import pause_for_key
 
 
 def find_access_wait(
@@ -27,16 +27,15 @@ def find_access_wait(
     breakers: BreakerDeps,
     now: datetime,
 ) -> Wait | None:
-    """Return the wait for a valid token or key if the task may wait for one, else None.
+    """Pause what refused the run for its token or key; return how long the task waits for it.
 
-    A channel that refused the run is paused first. A provider is paused after the failure is
-    stored, so that the task that it refused first asks a person.
+    None if the task may not wait, or if it is the one that asks a person for a key.
     """
     if report.refused_channel is not None:
         return _pause_channel(task, report, report.refused_channel, breakers=breakers, now=now)
     if task.provider is None or not is_key_refused(report, diagnosis):
         return None
-    return find_key_wait(task.provider, task.id, breakers=breakers, now=now)
+    return pause_for_key(task.provider, current_run(task), task.id, breakers=breakers, now=now)
 
 
 def is_key_refused(report: FailureReport, diagnosis: Diagnosis) -> bool:

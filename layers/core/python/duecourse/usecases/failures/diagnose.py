@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
-from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.classifier.engine import UNKNOWN, UNKNOWN_CONFIDENCE, diagnose
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.journal.learned_patterns import apply_correction
+from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.journal import Patterns
 
@@ -42,7 +43,7 @@ def diagnose_with_learning(
 
     If what was learned cannot be read, the diagnosis comes from the rules alone.
     """
-    by_rules = diagnose(report.failure, policy)
+    by_rules = _diagnose_by_rules(report, policy)
     if report.origin.is_learnable:
         by_rules = replace(by_rules, fingerprint=fingerprint_of(report.failure))
     try:
@@ -53,6 +54,23 @@ def diagnose_with_learning(
     except Exception as error:  # noqa: BLE001 - whatever keeps it from being read
         learning.on_read_error(error)
         return LearnedDiagnosis(by_rules)
+
+
+def _diagnose_by_rules(report: FailureReport, policy: Policy) -> Diagnosis:
+    """Return the diagnosis of the policy's rules.
+
+    Rejected work is done again, so the words of a rejection never give a category without retries.
+    """
+    diagnosis = diagnose(report.failure, policy)
+    is_rejected = report.origin is Origin.REJECTED
+    if not (is_rejected and policy.categories[diagnosis.category].limit == 0):
+        return diagnosis
+    return Diagnosis(
+        category=policy.fallback,
+        confidence=UNKNOWN_CONFIDENCE,
+        pattern=UNKNOWN,
+        fix=policy.fallback_category.fix,
+    )
 
 
 def read_retry_outcomes(

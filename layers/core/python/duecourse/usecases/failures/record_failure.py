@@ -46,7 +46,6 @@ from duecourse.usecases.failures.diagnose import LearningDeps, diagnose_with_lea
 from duecourse.usecases.failures.throttle_retry import RetryThrottle
 from duecourse.usecases.follow_up import run_follow_up
 from duecourse.usecases.limits.circuit_breaker import BreakerDeps, record_down, record_reached
-from duecourse.usecases.limits.key_pause import pause_for_key
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 from duecourse.usecases.tasks.save_with_subject import TaskChange, save_with_subject
@@ -189,11 +188,9 @@ def _report_to_breaker(
     """
     breakers, started_at = deps.breakers, current_run(task).started_at
     decision = recorded.decision
-    if task.provider is not None and is_key_refused(report, recorded.diagnosis):
-        pause_for_key(task.provider, started_at=started_at, breakers=breakers, now=now)
-        return
     is_provider_result = report.origin in (Origin.WORK, Origin.ANSWER) and decision.is_counted
-    if task.provider is None or not is_provider_result:
+    is_recorded = is_key_refused(report, recorded.diagnosis)  # before the failure was
+    if task.provider is None or not is_provider_result or is_recorded:
         return
     if report.origin is Origin.WORK and decision.category.trips_breaker:
         failure = ProviderFailure(started_at, report.failed_at)

@@ -58,7 +58,9 @@ def check_admission(
     admission = admit(task.provider, task.id, breakers=breakers, now=now)
     if isinstance(admission, Rejected):
         breaker = breakers.store.get_last_read(task.provider).breaker
-        wait = breaker_wait(task.provider, breaker, admission.retry_at)
+        wait = breaker_wait(
+            task.provider, admission.retry_at, is_key_refused=breaker.is_key_refused
+        )
         return Deferral(admission.retry_at, wait)
     return None
 

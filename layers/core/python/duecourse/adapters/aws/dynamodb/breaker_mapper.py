@@ -35,6 +35,7 @@ def to_stored(breaker: CircuitBreaker) -> dict[str, Any]:
         **{name: getattr(breaker, field) for name, field in _COUNT_FIELDS.items()},
         "probe": breaker.probe_task_id,
         "key_refused": breaker.is_key_refused,
+        "refused_run": breaker.refused_run_id,
     }
     return {name: value for name, value in stored.items() if value}
 
@@ -52,5 +53,6 @@ def to_breaker(stored: dict[str, Any]) -> CircuitBreaker:
         failed_at=failed_at,
         probe_task_id=stored.get("probe"),
         is_key_refused=stored.get("key_refused") is True,
+        refused_run_id=stored.get("refused_run"),
         **values,
     )

@@ -161,7 +161,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "kind": "rate_limit",
         "clears_by": "waiting",
         "likely": None,
-        "confidence": 0.95,
+        "confidence": 0.99,
         "pattern": "rate-limit-words",
         "location": None,
         "suggested_fix": _SUGGESTED_FIX,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
-from duecourse.domain.failures.classifier.engine import UNKNOWN, UNKNOWN_CONFIDENCE, diagnose
+from duecourse.domain.failures.classifier.answer import answer_unknown
+from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure_report import FailureReport
@@ -65,12 +66,7 @@ def _diagnose_by_rules(report: FailureReport, policy: Policy) -> Diagnosis:
     is_rejected = report.origin is Origin.REJECTED
     if not (is_rejected and policy.categories[diagnosis.category].limit == 0):
         return diagnosis
-    return Diagnosis(
-        category=policy.fallback,
-        confidence=UNKNOWN_CONFIDENCE,
-        pattern=UNKNOWN,
-        fix=policy.fallback_category.fix,
-    )
+    return answer_unknown(policy).to_diagnosis(policy)
 
 
 def read_retry_outcomes(

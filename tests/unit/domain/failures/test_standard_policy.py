@@ -115,6 +115,13 @@ def test_a_retry_that_would_come_after_the_deadline_asks_a_person(
     assert decision.status is (Status.PENDING if is_retried else Status.BLOCKED)
 
 
+def test_the_deadline_is_named_only_if_it_ended_the_retries() -> None:
+    late = decide_kind(Kind.NETWORK, 1, first_failed_at=NOW - DAY)
+    spent = decide_kind(Kind.NETWORK, 7, first_failed_at=NOW - DAY)
+    assert late.guidance == "The next retry would come too long after the first failure. Fix it."
+    assert spent.guidance == "No retry is left (7 for transient). Fix it."
+
+
 def test_a_server_that_asks_for_more_time_than_the_deadline_is_not_waited_for() -> None:
     first_failed_at = NOW - 20 * HOUR
     failure = slow_down(5 * 3_600)

@@ -76,7 +76,8 @@ def decide(
     is_counted = context.is_attempted and not _waits_for_own_budget(category, context)
     limit = _retry_limit(category, context)
     retry_at = jittered_due_at(delay, category, policy, context)
-    action = _choose_action(diagnosis, category, policy, context, retry_at)
+    is_late = _is_past_deadline(category, context, retry_at)
+    action = _choose_action(diagnosis, category, policy, context, is_late=is_late)
     if subject is not None and subject.is_given_up:
         action = Action.GIVE_UP
     if context.is_indeterminate and action in (Action.GIVE_UP, Action.MARK_AS_BLOCKED):
@@ -96,7 +97,13 @@ def decide(
         delay=delay.delay if is_retried else None,
         due_at=due_at,
         wait=_budget_wait(failure, context, due_at) if is_budget_wait else None,
-        guidance=format_guidance(action, diagnosis, limit, context),
+        guidance=format_guidance(
+            action,
+            diagnosis,
+            limit,
+            context,
+            is_past_deadline=is_late and context.retry_count < limit,
+        ),
         subject=subject,
         adapted_delay=adapted if is_adapted else None,
         blames_subject=_blames_subject(diagnosis, category),
@@ -145,7 +152,8 @@ def _choose_action(
     category: Category,
     policy: Policy,
     context: FailureContext,
-    retry_at: datetime,
+    *,
+    is_late: bool,
 ) -> Action:
     if context.is_human_required:
         return Action.ASK_PERSON
@@ -157,17 +165,16 @@ def _choose_action(
         return _ACTION_BY_ORIGIN[context.origin]
     if diagnosis.kind.clears_by is ClearsBy.PERSON and context.origin in _ORIGINS_OF_WORK:
         return Action.ESCALATE_TO_HUMAN
-    return _choose_retry(category, policy, context, retry_at)
+    return _choose_retry(category, policy, context, is_late=is_late)
 
 
 def _choose_retry(
-    category: Category, policy: Policy, context: FailureContext, retry_at: datetime
+    category: Category, policy: Policy, context: FailureContext, *, is_late: bool
 ) -> Action:
     # A limit in runs includes the failed run: with a limit of 3, the third failure is final.
     spent = context.retry_count + (policy.limit_unit is LimitUnit.RUNS)
     is_spent = spent >= _retry_limit(category, context)
-    is_over = is_spent or _is_past_deadline(category, context, retry_at)
-    if is_over and not _waits_for_own_budget(category, context):
+    if (is_spent or is_late) and not _waits_for_own_budget(category, context):
         return category.at_limit or policy.final_action
     if category.until_budget_clears:
         return Action.WAIT_FOR_BUDGET

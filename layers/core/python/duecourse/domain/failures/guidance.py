@@ -15,9 +15,17 @@ _ORDINALS = ("First", "Second", "Third")
 
 
 def format_guidance(
-    action: Action, diagnosis: Diagnosis, limit: int, context: FailureContext
+    action: Action,
+    diagnosis: Diagnosis,
+    limit: int,
+    context: FailureContext,
+    *,
+    is_past_deadline: bool = False,
 ) -> str | None:
-    """Return the hint for the next attempt, or None if `action` is not a step of a ladder."""
+    """Return the hint for the next attempt, or None if `action` is not a step of a ladder.
+
+    `is_past_deadline`: retries are left, but the next one would be too late.
+    """
     fix, failures = diagnosis.fix, context.retry_count + 1
     if diagnosis.location is not None:
         fix += _format_location(diagnosis.location)
@@ -35,11 +43,20 @@ def format_guidance(
         case Action.ESCALATE_TO_HUMAN:
             count = "once" if failures == 1 else f"{failures} times"
             return f"It failed {count} and needs a person to look at it. {fix}"
-        case Action.MARK_AS_BLOCKED if context.is_wait_expired:
-            return f"It waited too long and was not tried. {fix}"
         case Action.MARK_AS_BLOCKED:
-            return f"No retry is left ({limit} for {diagnosis.category}). {fix}"
+            reason = _why_blocked(diagnosis, limit, context, is_past_deadline=is_past_deadline)
+            return f"{reason} {fix}"
     return None
+
+
+def _why_blocked(
+    diagnosis: Diagnosis, limit: int, context: FailureContext, *, is_past_deadline: bool
+) -> str:
+    if context.is_wait_expired:
+        return "It waited too long and was not tried."
+    if is_past_deadline:
+        return "The next retry would come too long after the first failure."
+    return f"No retry is left ({limit} for {diagnosis.category})."
 
 
 def _format_location(location: Location) -> str:

@@ -15,6 +15,7 @@ from duecourse.domain.failures.classifier.rule import Rule
 from duecourse.domain.failures.classifier.rule_loader import parse_rule
 from duecourse.domain.failures.diagnosis import UNKNOWN_PATTERN
 from duecourse.domain.failures.policy import DEFAULT_MIN_CONFIDENCE, Category, LimitUnit, Policy
+from duecourse.domain.failures.policy_inheritance import add_inherited_rules
 from duecourse.domain.tasks.failure_kind import Kind
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.time.duration import parse_duration
@@ -59,7 +60,7 @@ def load_policies(
         name: _mark_rules(policy, (measured or {}).get(name, ()))
         for name, policy in policies.items()
     }
-    return {name: _add_inherited_rules(name, policies, outlines) for name in outlines}
+    return {name: add_inherited_rules(name, policies, outlines) for name in outlines}
 
 
 def find_wrong_examples(policy: Policy) -> list[str]:
@@ -180,56 +181,6 @@ def _mark_rules(policy: Policy, measured_ids: Collection[str]) -> Policy:
         for rule in policy.rules
     )
     return replace(policy, rules=tuple(rules))
-
-
-def _add_inherited_rules(
-    name: str, policies: Mapping[str, Policy], tables: Mapping[str, TomlTable]
-) -> Policy:
-    """Append the rules that `rules_of` names. The policy's own rules come first and so win.
-
-    An inherited rule gives the category that names its kind, if there is one, else its own.
-    """
-    policy, table = policies[name], tables[name]
-    rules, categories = list(policy.rules), dict(policy.categories)
-    for source in _inheritance_chain(name, tables):
-        categories = _inherit_fixes(categories, policies[source].categories)
-        for rule in policies[source].rules:
-            by_kind = policy.category_of(rule.kind) if rule.kind else None
-            category = by_kind.name if by_kind else rule.category
-            if category not in policy.categories:
-                problem = f"{source}'s rule {rule.id} needs a category {rule.category}"
-                table.fail(f"{problem}, which is not defined here", "rules_of")
-            rules.append(rule if category == rule.category else replace(rule, category=category))
-    return replace(policy, rules=tuple(rules), categories=categories)
-
-
-def _inherit_fixes(
-    own: Mapping[str, Category], inherited: Mapping[str, Category]
-) -> dict[str, Category]:
-    """Fill in missing fix texts from `inherited`. A fix does not depend on delays and limits."""
-    return {
-        name: replace(category, fix=category.fix or inherited[name].fix)
-        if name in inherited
-        else category
-        for name, category in own.items()
-    }
-
-
-def _inheritance_chain(
-    name: str, tables: Mapping[str, TomlTable], heirs: tuple[str, ...] = ()
-) -> list[str]:
-    """Return the policies whose rules `name` has, in order. Each occurs once.
-
-    `heirs` are the policies that inherit from `name`.
-    """
-    chain: list[str] = []
-    for source in tables[name].read_list("rules_of", parse_text):
-        if source not in tables:
-            tables[name].fail(f"there is no policy {source}", "rules_of")
-        if source in (name, *heirs):
-            tables[name].fail(f"{source} inherits its rules from itself", "rules_of")
-        chain += [source, *_inheritance_chain(source, tables, (name, *heirs))]
-    return list(dict.fromkeys(chain))
 
 
 def _parse_jitter(value: Any) -> float | None:

@@ -75,8 +75,8 @@ JOURNAL_MUTANTS: Mapping[str, Mutant] = {
         "a failure adds two to the rule that recognised it",
         SourceEdit(
             "duecourse.domain.journal.counters",
-            'Increment(day, name, {"errors": 1}, latest=last)',
-            'Increment(day, name, {"errors": 2}, latest=last)',
+            'Increment(day, name, {"errors": 1, **kinds}, latest=last)',
+            'Increment(day, name, {"errors": 2, **kinds}, latest=last)',
         ),
     ),
     "recovery-not-counted": Mutant(

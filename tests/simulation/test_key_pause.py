@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from duecourse.app import stores
 
 from tests.support.stack_client import StackClient
 
@@ -101,3 +102,17 @@ def test_a_retry_after_the_key_was_renewed_succeeds(client: StackClient) -> None
     client.call("POST", f"/tasks/{task_id}/retry")
     client.advance("10m")
     assert client.task(task_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize("others", [0, 3], ids=["always probes", "mostly is deferred"])
+def test_a_task_that_waits_too_long_for_the_key_asks_to_renew_it(
+    client: StackClient, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    monkeypatch.setenv("UNCOUNTED_WAIT_HOURS", "2")
+    stores.settings.cache_clear()  # every stack caches its settings
+    create_action(client, refuse())
+    waiting = [create_action(client, refuse(), **{"in": "6m"}) for _ in range(1 + others)]
+    client.advance("3h")
+    for task in map(client.task, waiting):
+        assert (task["status"], task["wait"]) == ("blocked", None)
+        assert (task["last_error_kind"], task["last_error_clears_by"]) == ("auth", "person")

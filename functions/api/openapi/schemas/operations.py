@@ -126,7 +126,7 @@ OPERATIONS: Mapping[str, Schema] = {
             "the provider. `returning`: the number of calls per minute grows.",
         ),
         key_refused=with_description(
-            BOOLEAN, "Whether the provider refuses its key. It works otherwise."
+            BOOLEAN, "Whether the provider refused its key, and has accepted no call since."
         ),
         failures=with_description(COUNT, "Consecutive while closed, else total of the outage."),
         opened_at=with_description(NULLABLE_INSTANT, "When the outage began."),

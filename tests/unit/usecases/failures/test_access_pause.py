@@ -90,35 +90,27 @@ def test_containers_that_do_not_know_of_each_other_ask_one_person() -> None:
     assert is_waiting(world.fail(1, breakers=other))
 
 
-def test_a_crash_before_the_failure_is_stored_leaves_the_question_with_its_task(
-    monkeypatch: pytest.MonkeyPatch,
+def crash(*_: object, **__: object) -> None:
+    raise CrashError
+
+
+@pytest.mark.parametrize(
+    ("crashes_in", "is_stored"),
+    [
+        ("tests.support.fakes.tasks.MemoryStore.save", False),
+        ("duecourse.usecases.failures.record_failure.enqueue_if_due_soon", True),
+    ],
+)
+def test_a_crash_leaves_the_question_with_its_task(
+    monkeypatch: pytest.MonkeyPatch, crashes_in: str, is_stored: bool
 ) -> None:
     world = a_world()
-
-    def crash(*_: object, **__: object) -> None:
-        raise CrashError
-
     with monkeypatch.context() as patch, suppress(CrashError):
-        patch.setattr(MemoryStore, "save", crash)
+        patch.setattr(crashes_in, crash)
         world.fail(0)
-    assert world.store.get("t0").status is Status.IN_PROGRESS
+    assert is_asking(world.store.get("t0")) is is_stored
     assert is_waiting(world.fail(1))
     assert is_asking(world.fail(0))  # the report is delivered again
-
-
-def test_a_crash_after_the_failure_is_stored_asks_nobody_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    world = a_world()
-
-    def crash(*_: object, **__: object) -> None:
-        raise CrashError
-
-    with monkeypatch.context() as patch, suppress(CrashError):
-        patch.setattr("duecourse.usecases.failures.record_failure.enqueue_if_due_soon", crash)
-        world.fail(0)
-    assert is_asking(world.store.get("t0"))
-    assert is_waiting(world.fail(1))
 
 
 def test_a_provider_that_is_down_meanwhile_still_refuses_the_key() -> None:

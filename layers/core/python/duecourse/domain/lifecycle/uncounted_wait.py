@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.origin import Origin
-from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 
@@ -32,8 +31,10 @@ class WaitedTooLongError(DuecourseError):
     origin = Origin.NOT_ATTEMPTED
     is_wait_expired = True
 
-    def __init__(self, waited: str, reason: str | None) -> None:
+    def __init__(self, waited: str, reason: str | None, wait: Wait | None = None) -> None:
         super().__init__(f"gave up after waiting {waited}: {reason}")
+        if wait is not None and wait.is_key_refused:
+            self.code = "waited_for_key"
 
 
 def is_limited(wait: Wait) -> bool:
@@ -44,7 +45,7 @@ def waiting_since_after(task: Task, report: FailureReport, decision: Decision) -
     """Return since when the task waits without an attempt, after this failure of it."""
     if decision.is_counted:
         return None
-    is_begun = decision.action is Action.WAIT_FOR_BUDGET
+    is_begun = decision.wait is not None and is_limited(decision.wait)
     return task.waiting_since or (report.failed_at if is_begun else None)
 
 

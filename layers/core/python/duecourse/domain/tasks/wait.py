@@ -53,6 +53,11 @@ class Wait:
         found = self.detail.get("channel") if self.reason is WaitReason.CIRCUIT_BREAKER else None
         return found if isinstance(found, str) else None
 
+    @property
+    def is_key_refused(self) -> bool:
+        """Return whether the task waits for a provider that does not accept our key."""
+        return self.detail.get("key_refused") is True
+
     def __post_init__(self) -> None:
         """Truncate `until` to the stored precision, so that a stored wait loads as equal."""
         if self.until is not None:

@@ -36,7 +36,7 @@ def _describe_outside(wait: Wait) -> str:
             next_try = f": next try at {until}" if until else ""
             if wait.channel is not None:
                 return f"channel {wait.channel} has no valid bot token{next_try}"
-            problem = "refuses its key" if wait.detail.get("key_refused") is True else "is down"
+            problem = "refuses its key" if wait.is_key_refused else "is down"
             return f"provider {_fact(wait, 'provider')} {problem}{next_try}"
         case WaitReason.SUBJECT_COOLDOWN:
             next_try = f": next try at {until}" if until else ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from duecourse.domain.failures.decision import Decision
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.current_run import current_run
+from duecourse.domain.lifecycle.uncounted_wait import expired_wait
 from duecourse.domain.limits.channel_breaker import MAX_CHANNEL_WAIT
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.failure_kind import Kind
@@ -25,17 +26,20 @@ def find_access_wait(
     diagnosis: Diagnosis,
     *,
     breakers: BreakerDeps,
+    max_wait: timedelta,
     now: datetime,
 ) -> Wait | None:
     """Pause what refused the run for its token or key; return how long the task waits for it.
 
-    None if the task may not wait, or if it is the one that asks a person for a key.
+    None if the task may not wait, or asks a person for a key: it was refused first, or has waited
+    for `max_wait`.
     """
     if report.refused_channel is not None:
         return _pause_channel(task, report, report.refused_channel, breakers=breakers, now=now)
     if task.provider is None or not is_key_refused(report, diagnosis):
         return None
-    return pause_for_key(task.provider, current_run(task), task.id, breakers=breakers, now=now)
+    wait = pause_for_key(task.provider, current_run(task), task.id, breakers=breakers, now=now)
+    return None if expired_wait(task, at=now, limit=max_wait) else wait
 
 
 def is_key_refused(report: FailureReport, diagnosis: Diagnosis) -> bool:

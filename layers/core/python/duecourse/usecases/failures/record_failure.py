@@ -142,7 +142,9 @@ def _record(
     report = give_up_if_expired(task, report, limit=deps.max_uncounted_wait)
     learned = diagnose_with_learning(task, report, policy, deps.learning, now=now)
     diagnosis = learned.diagnosis
-    access_wait = find_access_wait(task, report, diagnosis, breakers=deps.breakers, now=now)
+    access_wait = find_access_wait(
+        task, report, diagnosis, breakers=deps.breakers, max_wait=deps.max_uncounted_wait, now=now
+    )
 
     def decide_and_apply(subject: Subject | None) -> RecordedFailure:
         context = failure_context(

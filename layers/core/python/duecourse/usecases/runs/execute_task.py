@@ -153,7 +153,7 @@ def _defer_if_not_admitted(
         waited = expired_wait(task, at=now, limit=deps.max_uncounted_wait)
         if waited is not None:
             reason = _describe(replace(deferral.wait, until=None))
-            return _give_up(task, WaitedTooLongError(waited, reason), deps)
+            return _give_up(task, WaitedTooLongError(waited, reason, deferral.wait), deps)
     after = defer(task, until=deferral.until, wait=deferral.wait, at=now)
     _save(task, after, deps.store)
     enqueue_if_due_soon(after, queue=deps.queue, now=now)

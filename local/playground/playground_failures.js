@@ -10,7 +10,7 @@ const EXAMPLES = {
     task: {
       description: "fetch the weather report",
       payload: { script: [
-        { error: { message: "connect ECONNREFUSED 10.0.0.5:443", code: "ECONNREFUSED" } },
+        { error: { message: "connect ECONNREFUSED", code: "ECONNREFUSED" } },
         { error: { message: "Too Many Requests, please slow down", status: 429 } },
         { reply: "Sunny, 24 degrees.\nACTION_OUTCOME: success" },
       ] },
@@ -18,11 +18,11 @@ const EXAMPLES = {
   },
   blocked: {
     label: "Needs a person",
-    explanation: "one retry after two minutes, then it waits for your decision.",
+    explanation: "it lacks a permission, so it is not retried and waits for your decision.",
     task: {
       description: "publish the newsletter",
-      max_retries: 1,
-      payload: { script: [{ error: { message: "401 Unauthorized: the API key was revoked", status: 401 } }] },
+      // A refused key would pause the provider of the other examples.
+      payload: { script: [{ error: { message: "403 Forbidden: no permission to publish", status: 403 } }] },
     },
   },
   review: {

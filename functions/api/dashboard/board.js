@@ -25,7 +25,8 @@ const LISTS = {
   retries: ["Pending retries", "No pending retries", createRetryRow],
   due_soon: ["Next up", "No upcoming tasks. Create one with /remind in chat or POST /tasks.", createDueRow],
 };
-const COMPACT_ORDER = ["due_soon", "running", "retries", "needs_person"];
+// What failed comes first: it has to be visible without scrolling.
+const COMPACT_ORDER = ["needs_person", "retries", "running", "due_soon"];
 
 /** Create the board. A compact board has one column and no figures, to stand beside other content. */
 export function createBoard({ api, signal, isCompact = false, formatTime }) {

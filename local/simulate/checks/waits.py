@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from duecourse.domain.time.instant import from_text
 
+from local.simulate.checks.dispatch import MAX_UNEXPLAINED_DELAY
 from local.simulate.observed import Observed
 from local.simulate.settling_schedule import PACES
 from local.simulate.task_records import Json, TaskRecord
@@ -55,7 +56,9 @@ def find_missing_in_pending(record: TaskRecord, now: str) -> str | None:
         return None
     if not task["wait_text"]:
         return f"no sentence for {task['wait']}"
-    return "" if task["due_at"] > now else f"waits for {task['wait']} until {task['due_at']}"
+    # A task that fell due just now is not sent yet.
+    is_late = from_text(task["due_at"]) + MAX_UNEXPLAINED_DELAY < from_text(now)
+    return f"waits for {task['wait']} until {task['due_at']}" if is_late else ""
 
 
 def _has_awaited(task: Json) -> bool:

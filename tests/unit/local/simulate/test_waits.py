@@ -60,4 +60,5 @@ def test_a_deferred_task_has_a_sentence_and_a_time() -> None:
     assert find_missing_in_pending(record(), NOW) is None
     assert find_missing_in_pending(record(wait="budget"), NOW) == ""
     assert find_missing_in_pending(record(wait="budget", wait_text=None), NOW) is not None
-    assert find_missing_in_pending(record(wait="budget", due_at=NOW), NOW) is not None
+    assert find_missing_in_pending(record(wait="budget", due_at=NOW), NOW) == ""
+    assert find_missing_in_pending(record(wait="budget", due_at=NOW), LATER) is not None

@@ -62,7 +62,7 @@ def _format_refused_key(provider: str, breaker: CircuitBreaker) -> str:
         f"Alert: provider {to_one_line(provider, _NAME_LIMIT)} refuses its key"
         f"{_format_since(breaker.opened_at or breaker.state_changed_at)}. "
         "Renew the key in the secret of the providers. "
-        "Its tasks wait, and continue by themselves within about 6 minutes. "
+        "Its tasks wait, and continue by themselves within about half an hour. "
         "Details: dashboard page Failures"
     )
 

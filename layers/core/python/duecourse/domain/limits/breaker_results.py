@@ -15,8 +15,9 @@ from duecourse.domain.limits.circuit_breaker import (
 )
 from duecourse.domain.time.instant import truncate_to_millisecond
 
-# One refusal is enough: a key is valid or not.
-KEY_RULES = CircuitBreakerRules(failure_threshold=1, max_open_time=timedelta(minutes=5))
+# One refusal is enough: a key is valid or not. Each probe is a run of a task: a key that is refused
+# for a week must not leave hundreds.
+KEY_RULES = CircuitBreakerRules(failure_threshold=1, max_open_time=timedelta(minutes=30))
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,9 @@ def retries_counted(write: TaskWrite) -> Iterator[str | None]:
     grown = new.retry_count - old.retry_count
     is_reset = new.retry_count == 0
     if _is_counted_failure(old, new):
-        is_right = grown == 1 or (is_reset and new.nominal_at != old.nominal_at)
+        # After an early run, the occurrence that comes next may be the one that it was early for.
+        is_next = new.nominal_at != old.nominal_at or new.run.is_early
+        is_right = grown == 1 or (is_reset and is_next)
     else:
         is_right = grown == 0 or is_reset or _is_redecided(old, new)
     text = f"{write.name}: retry_count {old.retry_count} to {new.retry_count}"

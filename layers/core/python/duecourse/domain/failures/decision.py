@@ -78,14 +78,12 @@ def decide(
     retry_at = jittered_due_at(delay, category, policy, context)
     is_late = _is_past_deadline(category, context, retry_at)
     action = _choose_action(diagnosis, category, policy, context, is_late=is_late)
-    if subject is not None and subject.is_given_up:
-        action = Action.GIVE_UP
-    if context.is_indeterminate and action in (Action.GIVE_UP, Action.MARK_AS_BLOCKED):
-        action = Action.ASK_PERSON
+    action = _end_otherwise(action, subject, context)
     status = _status_after(action)
     is_retried = status is Status.PENDING
     due_at = retry_at if is_retried else None
     is_budget_wait = action is Action.WAIT_FOR_BUDGET
+    is_past_deadline = is_late and context.retry_count < limit
     is_adapted = adapted is not None and is_retried and delay.delay == adapted.delay
     return Decision(
         category=category,
@@ -98,16 +96,20 @@ def decide(
         due_at=due_at,
         wait=_budget_wait(failure, context, due_at) if is_budget_wait else None,
         guidance=format_guidance(
-            action,
-            diagnosis,
-            limit,
-            context,
-            is_past_deadline=is_late and context.retry_count < limit,
+            action, diagnosis, limit, context, is_past_deadline=is_past_deadline
         ),
         subject=subject,
         adapted_delay=adapted if is_adapted else None,
         blames_subject=_blames_subject(diagnosis, category),
     )
+
+
+def _end_otherwise(action: Action, subject: Subject | None, context: FailureContext) -> Action:
+    """Return the action, or the one that replaces it if the subject or the effect demands it."""
+    if subject is not None and subject.is_given_up:
+        action = Action.GIVE_UP
+    is_end = action in (Action.GIVE_UP, Action.MARK_AS_BLOCKED)
+    return Action.ASK_PERSON if context.is_indeterminate and is_end else action
 
 
 def _blames_subject(diagnosis: Diagnosis, category: Category) -> bool:
